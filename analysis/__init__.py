@@ -1,0 +1,1 @@
+"""Measure how much of what people value a system captures, with intervals."""

@@ -1,0 +1,170 @@
+"""Bootstrap with queries as clusters: draws are counts per query, so that data are reweighted and never re-sorted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from calibration.estimates import Estimate
+
+LEVEL = 0.95
+REPLICATES = 1000
+MOST_UNDEFINED = 0.05
+"""An interval is given only where at most this share of the replicates has no value."""
+
+
+def query_counts(queries: int, replicates: int = REPLICATES, seed: int | np.random.Generator = 0) -> np.ndarray:
+    """How often each query is drawn in each replicate.
+
+    Parameters
+    ----------
+    queries : number of clusters, at least 1
+    replicates : number of draws with replacement of `queries` clusters
+    seed : the same seed and number of queries give the same draws, so two systems can be compared pair by pair
+
+    Returns
+    -------
+    float64 array [queries, replicates]; every column sums to `queries`
+
+    Examples
+    --------
+    >>> query_counts(3, 4, seed=1).sum(axis=0)
+    array([3., 3., 3., 3.])
+    """
+    random = np.random.default_rng(seed)
+    share = np.full(queries, 1.0 / queries)
+    return np.ascontiguousarray(random.multinomial(queries, share, size=replicates).T, dtype=np.float64)
+
+
+def chunks(counts: np.ndarray, width: int) -> Iterator[slice]:
+    """Slices of at most `width` replicates that cover `counts` [queries, replicates]."""
+    for start in range(0, counts.shape[1], width):
+        yield slice(start, min(start + width, counts.shape[1]))
+
+
+def in_threads(work: Callable[[slice], np.ndarray], parts: list[slice]) -> np.ndarray:
+    """Run `work` on every slice of replicates and join the results along the last axis.
+
+    The compiled loops release the interpreter's lock, so threads use all cores.
+    """
+    if len(parts) == 1:
+        return work(parts[0])
+    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+        return np.concatenate(list(pool.map(work, parts)), axis=-1)
+
+
+def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """The central `level` share of the defined replicates; (NaN, NaN) where too many are undefined.
+
+    Examples
+    --------
+    >>> low, high = percentile_interval(np.arange(1001.0))
+    >>> round(low, 9), round(high, 9)
+    (25.0, 975.0)
+    """
+    defined = replicates[np.isfinite(replicates)]
+    if len(defined) < 2 or len(defined) < (1 - MOST_UNDEFINED) * len(replicates):
+        return float("nan"), float("nan")
+    tail = 50 * (1 - level)
+    low, high = np.percentile(defined, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def logit_interval(value: float, replicates: np.ndarray, clusters: int, level: float = LEVEL) -> tuple[float, float]:
+    """Student's t interval on the logit scale, for an index between 0 and 1.
+
+    The standard error is that of the replicates' logits, made larger by sqrt(n / (n - 1)) as a bootstrap of n clusters
+    is too narrow by that; t has n - 1 degrees of freedom. Near 0 and 1, where the index is skewed, it covers the truth
+    more often than percentiles do (docs/scoring.md). Where a replicate reaches 0 or 1, the delta method stands in.
+
+    Parameters
+    ----------
+    value : the index, strictly between 0 and 1
+    replicates : float [replicates], NaN where undefined
+    clusters : number of queries, at least 2
+
+    Examples
+    --------
+    >>> spread = 0.9 + 0.02 * np.random.default_rng(0).normal(size=1000)
+    >>> [round(end, 3) for end in logit_interval(0.9, spread, 50)]
+    [0.851, 0.934]
+    """
+    defined = replicates[np.isfinite(replicates)]
+    if ((defined > 0) & (defined < 1)).all():
+        error = float(np.std(special.logit(defined), ddof=1))
+    else:
+        error = float(np.std(defined, ddof=1)) / (value * (1 - value))
+    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error * np.sqrt(clusters / (clusters - 1))
+    centre = special.logit(value)
+    return float(special.expit(centre - reach)), float(special.expit(centre + reach))
+
+
+def proportion_interval(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
+    """Clopper and Pearson's interval for a share of an effective number of observations, which need not be whole.
+
+    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data.
+
+    Parameters
+    ----------
+    share : estimated proportion, 0 to 1
+    size : effective number of observations, above 0
+
+    Examples
+    --------
+    >>> low, high = proportion_interval(1.0, 20)
+    >>> round(low, 4), high
+    (0.8316, 1.0)
+    """
+    tail = (1 - level) / 2
+    hits, misses = share * size, (1 - share) * size
+    low = float(special.betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
+    high = float(special.betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """An index as computed: its value on the data and its value in every replicate.
+
+    Parameters
+    ----------
+    value : float, NaN where it cannot be computed
+    replicates : float64 [replicates], NaN where undefined; empty when none were drawn
+    reason : why there is no value, or no interval; None when nothing is missing
+    effective : for a proportion that rests on few hits or few misses, Kish's effective number of pairs behind it, else
+        None; its interval is then widened by `proportion_interval`, since no resampling shows what the sample lacks
+    clusters : for an index between 0 and 1 that takes `logit_interval`, the number of queries; None takes percentiles
+    """
+
+    value: float
+    replicates: np.ndarray
+    reason: str | None = None
+    effective: float | None = None
+    clusters: int | None = None
+
+    def estimate(self, level: float = LEVEL) -> Estimate:
+        """The value with its interval; the reason where either is missing."""
+        if not np.isfinite(self.value):
+            return Estimate.missing(self.reason or "it cannot be computed from these pairs")
+        low, high = percentile_interval(self.replicates, level)
+        if self.clusters is not None and self.clusters > 1 and np.isfinite(low) and 0 < self.value < 1:
+            low, high = logit_interval(self.value, self.replicates, self.clusters, level)
+        if self.effective is not None and np.isfinite(low):
+            error = float(np.nanstd(self.replicates, ddof=1))
+            size = min(self.effective, self.value * (1 - self.value) / error**2 if error > 0 else np.inf)
+            guard = proportion_interval(self.value, size, level)
+            low, high = min(low, guard[0]), max(high, guard[1])
+        reason = self.reason
+        if not np.isfinite(low) and reason is None:
+            reason = "no interval: too many bootstrap replicates have no value"
+        return Estimate.of(self.value, low, high, reason if not np.isfinite(low) else None)
+
+    def __sub__(self, other: Figure) -> Figure:
+        """The difference of two figures whose replicates rest on the same draws."""
+        return Figure(self.value - other.value, self.replicates - other.replicates, self.reason or other.reason)

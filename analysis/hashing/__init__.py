@@ -1,0 +1,1 @@
+"""Hamming metrics for systems that retrieve by binary hash codes."""

@@ -1,0 +1,83 @@
+"""Hamming balls: how many codes lie within a radius, and what a look-up by radius costs."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from analysis.hashing.counts import CountTable
+from analysis.hashing.radius import EmptyBall, precision_recall_by_radius
+
+
+def ball_size(bits: int, radius: int) -> int:
+    """V(Q, r) = sum over k <= r of C(Q, k): the number of codes within the radius, exact.
+
+    Examples
+    --------
+    >>> [ball_size(4, r) for r in range(3)], ball_size(128, 128) == 2**128
+    ([1, 5, 11], True)
+    """
+    return sum(math.comb(bits, k) for k in range(min(radius, bits) + 1))
+
+
+def ramap(table: CountTable, radius: int, empty_ball: EmptyBall = "zero") -> float:
+    """RAMAP@R (paper 003): the mean over r = 0..R of precision within r, divided by the probes V(Q, r) it costs.
+
+    Parameters
+    ----------
+    radius : R, from 0 to Q
+    empty_ball : `zero` is what the paper's own numbers need
+
+    Examples
+    --------
+    >>> round(ramap(CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]])), 1), 4)
+    0.6111
+    """
+    precision = np.nan_to_num(precision_recall_by_radius(table, empty_ball=empty_ball).precision_macro, nan=0.0)
+    return ramap_from_precision(precision[: radius + 1], table.bits)
+
+
+def ramap_from_precision(precision: np.ndarray, bits: int) -> float:
+    """RAMAP@R from the mean precisions at the radii 0..R."""
+    return math.fsum(float(p) / ball_size(bits, r) for r, p in enumerate(precision)) / len(precision)
+
+
+def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:
+    """What a look-up within each radius costs: probes V(Q, r), mean candidates a query, and queries with an empty ball.
+
+    Paper 003, figures 5 and 7. One entry a radius.
+    """
+    seen = np.cumsum(table.total, axis=1)
+    return [
+        {
+            "r": r,
+            "probes": ball_size(table.bits, r),
+            "candidates": float(seen[:, r].mean()) if table.queries else 0.0,
+            "empty": int((seen[:, r] == 0).sum()),
+        }
+        for r in range(table.bits + 1)
+    ]
+
+
+def collision_probability(bits: int, width: int, tables: int, distance: int) -> float:
+    """Probability that a code at `distance` shares at least one of `tables` disjoint segments of `width` bits.
+
+    Over a uniformly random permutation of the bits: sum_j (-1)^(j+1) C(L, j) C(Q - jK, d)/C(Q, d) (paper 002,
+    section 3.4.2), in exact fractions.
+
+    Examples
+    --------
+    >>> collision_probability(8, 2, 4, 3)
+    1.0
+    """
+    if width * tables > bits:
+        raise ValueError(f"{tables} disjoint segments of {width} bits do not fit a code of {bits} bits")
+    ways = math.comb(bits, distance)
+    return float(
+        sum(
+            (-1) ** (j + 1) * Fraction(math.comb(tables, j) * math.comb(bits - j * width, distance), ways)
+            for j in range(1, tables + 1)
+        )
+    )

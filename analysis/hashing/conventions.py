@@ -1,0 +1,60 @@
+"""The rules that turn counts into a figure, by name, and sets of them that published evaluators use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, get_args, get_type_hints
+
+from analysis.hashing.average_precision import Denominator, NoRelevant
+from analysis.hashing.radius import AreaRule, EmptyBall
+from calibration.errors import RelstudyError
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """Every choice that changes a figure.
+
+    Parameters
+    ----------
+    denominator : of average precision at k (see `average_precision`)
+    no_relevant : queries without a relevant code: left out, or 0
+    no_hit : queries without a relevant code among the first k: 0, or left out
+    empty_ball : precision of a query with no code within the radius: 0, or left out
+    area : rule of the headline area under the curve over radii
+    beta : weight of recall in F
+    """
+
+    denominator: Denominator = "min(K, relevant)"
+    no_relevant: NoRelevant = "skip"
+    no_hit: NoRelevant = "zero"
+    empty_ball: EmptyBall = "zero"
+    area: AreaRule = "sum"
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(Conventions)
+        for field in fields(self):
+            allowed = get_args(hints[field.name])
+            if allowed and getattr(self, field.name) not in allowed:
+                raise RelstudyError(f"{field.name}: {getattr(self, field.name)!r} is not one of {', '.join(allowed)}")
+        if self.beta <= 0:
+            raise RelstudyError("beta must be above 0")
+
+    def as_json(self) -> dict[str, Any]:
+        """The choices by name, with the one that is never a choice: ties are never broken by a sort."""
+        return {**asdict(self), "ties": "interval over every order of equal distances"}
+
+
+PRESETS: dict[str, Conventions] = {
+    "default": Conventions(),
+    # Paper 002, section 3.6: average precision over all relevant items, area by Eq. 3.11 started at d = 0.
+    "moran": Conventions(denominator="relevant"),
+    # HashNet's evaluator divides by the hits among the first K and leaves out a query without any.
+    "hashnet": Conventions(denominator="hits", no_hit="skip"),
+    # DeepHash-pytorch's CalcTopMap divides by the hits among the first K; a query without any counts as 0.
+    "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
+    # trec_eval: divided by all relevant items; a topic without any is left out.
+    "trec-eval": Conventions(denominator="relevant"),
+    # The RAMAP paper (003): an empty ball counts as 0.
+    "ramap": Conventions(denominator="relevant", empty_ball="zero"),
+}

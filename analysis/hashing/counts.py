@@ -1,0 +1,187 @@
+"""The count table: per query and radius, how many codes there are and how many of them are relevant.
+
+Every metric is computed from this table; it adds over shards of the database, and is saved with a version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Literal
+
+import numpy as np
+
+from analysis.hashing.archive import load_archive, save_archive
+from analysis.hashing.codes import Codes
+from analysis.hashing.truth import LabelTruth, ListedTruth, Truth, check_sizes
+from calibration.errors import RelstudyError
+
+WHAT = "count table"
+Engine = Literal["numba", "numpy"]
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """Counts by radius.
+
+    Parameters
+    ----------
+    total : int64 (M, Q + 1), database codes at each Hamming distance r = 0..Q from each query
+    relevant : int64 (M, Q + 1), those of them that are relevant
+    about : what was counted: truth kind, file names, hashes; kept with the table
+
+    Examples
+    --------
+    >>> table = CountTable(np.array([[1, 2]]), np.array([[1, 0]]))
+    >>> (table + table).total.tolist(), table.bits, table.codes
+    ([[2, 4]], 1, 3)
+    """
+
+    total: np.ndarray
+    relevant: np.ndarray
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.total.shape != self.relevant.shape or self.total.ndim != 2:
+            raise RelstudyError("a count table needs two arrays of the same shape (queries, bits + 1)")
+        if bool((self.relevant > self.total).any()) or bool((self.relevant < 0).any()):
+            raise RelstudyError("a count table cannot hold more relevant codes than codes, nor negative counts")
+
+    @property
+    def queries(self) -> int:
+        """Number of queries M."""
+        return int(self.total.shape[0])
+
+    @property
+    def bits(self) -> int:
+        """Code length Q."""
+        return int(self.total.shape[1]) - 1
+
+    @property
+    def codes(self) -> int:
+        """Database size N."""
+        return int(self.total[0].sum()) if self.queries else 0
+
+    def __add__(self, other: CountTable) -> CountTable:
+        """The table of two shards of the database together."""
+        if self.total.shape != other.total.shape:
+            raise RelstudyError(
+                f"tables of {self.queries} queries of {self.bits} bits and of {other.queries} queries of {other.bits} bits "
+                "do not belong together"
+            )
+        if self.about.get("queries_sha256") != other.about.get("queries_sha256"):
+            raise RelstudyError("tables of different query codes cannot be merged")
+        if self.about.get("truth") != other.about.get("truth"):
+            raise RelstudyError("tables of different ground truth cannot be merged")
+        return CountTable(
+            self.total + other.total, self.relevant + other.relevant, _about_both(self.about, other.about)
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as .npz: two integer arrays and a JSON header."""
+        save_archive(path, WHAT, self.about, total=self.total, relevant=self.relevant)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CountTable:
+        """Read a table; anything else is refused in one sentence."""
+        about, (total, relevant) = load_archive(path, WHAT, "relstudy hash count", "total", "relevant")
+        return cls(total, relevant, about)
+
+
+def _about_both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    both = dict(first)
+    both["database"] = [*first.get("database", []), *second.get("database", [])]
+    return both
+
+
+def merge(tables: Iterable[CountTable]) -> CountTable:
+    """The sum of the tables of disjoint shards."""
+    return reduce(CountTable.__add__, tables)
+
+
+def count(
+    queries: Codes, database: Codes, truth: Truth, *, engine: Engine = "numba", about: dict[str, Any] | None = None
+) -> CountTable:
+    """Count codes and relevant codes by Hamming distance from each query.
+
+    Parameters
+    ----------
+    queries, database : codes of the same length
+    truth : which codes are relevant to which query
+    engine : `numba` (compiled, all cores) or `numpy`; the integers are the same
+    about : kept with the table
+
+    Returns
+    -------
+    The count table. Memory: the database's codes once more, grouped by class, and the table itself.
+
+    Examples
+    --------
+    >>> from analysis.hashing.codes import Labels
+    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1], [1, 1]], dtype=bool))
+    >>> truth = LabelTruth(Labels(classes=np.array([7])), Labels(classes=np.array([7, 8, 7])))
+    >>> table = count(codes.take(slice(0, 1)), codes, truth, engine="numpy")
+    >>> table.total.tolist(), table.relevant.tolist()
+    ([[1, 1, 1]], [[1, 0, 1]])
+    """
+    if queries.bits != database.bits:
+        raise RelstudyError(
+            f"query codes have {queries.bits} bits and database codes {database.bits}; they must be equal"
+        )
+    check_sizes(truth, len(queries), len(database))
+    counter = _by_numba if engine == "numba" else _by_numpy
+    total, relevant = counter(queries, database, truth)
+    return CountTable(total, relevant, {"truth": truth.kind, **(about or {})})
+
+
+def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    from analysis.hashing import kernels
+
+    rows, bits = queries.rows(), queries.bits
+    if isinstance(truth, LabelTruth) and not truth.queries.single:
+        assert truth.database.masks is not None and truth.queries.masks is not None
+        marks = np.ascontiguousarray(truth.queries.masks.T)
+        total, relevant = kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
+        return total, relevant
+    columns, starts, classes = _grouped(database, truth, len(queries))
+    total, relevant = kernels.count_by_class(columns, starts, rows, classes, bits, bits <= kernels.WIDEST_PAIR)
+    if isinstance(truth, ListedTruth):
+        relevant = _listed(queries, database, truth)
+    return total, relevant
+
+
+def _grouped(database: Codes, truth: Truth, queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if isinstance(truth, ListedTruth):
+        return database.columns, np.array([0, len(database)]), np.full(queries, -1)
+    assert truth.database.classes is not None and truth.queries.classes is not None
+    names, dense = np.unique(truth.database.classes, return_inverse=True)
+    order = np.argsort(dense, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(dense, minlength=len(names)))]).astype(np.int64)
+    place = np.minimum(np.searchsorted(names, truth.queries.classes), len(names) - 1)
+    classes = np.where(names[place] == truth.queries.classes, place, -1)
+    return np.ascontiguousarray(database.columns[:, order]), starts, classes
+
+
+def _by_numpy(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    from analysis.hashing.kernels import distances_from
+
+    side = queries.bits + 1
+    total = np.zeros((len(queries), side), dtype=np.int64)
+    relevant = np.zeros_like(total)
+    for i, query in enumerate(queries.rows()):
+        distance = distances_from(database.columns, query)
+        total[i] = np.bincount(distance, minlength=side)
+        if isinstance(truth, LabelTruth):
+            relevant[i] = np.bincount(distance[truth.shares(i)], minlength=side)
+    return total, _listed(queries, database, truth) if isinstance(truth, ListedTruth) else relevant
+
+
+def _listed(queries: Codes, database: Codes, truth: ListedTruth) -> np.ndarray:
+    side = queries.bits + 1
+    owner = truth.owners()
+    distance = np.zeros(len(owner), dtype=np.int64)
+    for mine, theirs in zip(queries.columns, database.columns, strict=True):
+        distance += np.bitwise_count(mine[owner] ^ theirs[truth.members])
+    return np.bincount(owner * side + distance, minlength=len(queries) * side).reshape(len(queries), side)

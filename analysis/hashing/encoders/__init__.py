@@ -1,0 +1,38 @@
+"""Baselines that turn vectors into binary codes: fitted on training data only, applied to anything.
+
+Unsupervised: LSH, PCAH, PCA-RR, ITQ, spectral hashing, SKLSH, spherical hashing. Supervised: KSH, GRH.
+"""
+
+from analysis.hashing.encoders.base import Encoder, train
+from analysis.hashing.encoders.graph import GRH
+from analysis.hashing.encoders.kernel import KSH, SKLSH
+from analysis.hashing.encoders.projections import ITQ, LSH, PCAH, PCARR
+from analysis.hashing.encoders.spectral import SpectralHashing
+from analysis.hashing.encoders.spherical import SphericalHashing
+
+ENCODERS: dict[str, type[Encoder]] = {
+    "lsh": LSH,
+    "pcah": PCAH,
+    "pca-rr": PCARR,
+    "itq": ITQ,
+    "sh": SpectralHashing,
+    "sklsh": SKLSH,
+    "spherical": SphericalHashing,
+    "ksh": KSH,
+    "grh": GRH,
+}
+
+__all__ = [
+    "ENCODERS",
+    "GRH",
+    "ITQ",
+    "KSH",
+    "LSH",
+    "PCAH",
+    "PCARR",
+    "SKLSH",
+    "Encoder",
+    "SpectralHashing",
+    "SphericalHashing",
+    "train",
+]

@@ -1,0 +1,166 @@
+"""Random splits of a data set for training and testing hash functions (paper 002, section 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from calibration.errors import RelstudyError
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of each part.
+
+    Parameters
+    ----------
+    test_queries, test_database : used once, for the final figure
+    validation_queries, validation_database : for choosing hyperparameters
+    training : for learning the hash functions
+    strategy : `improved` (five parts that share no row) or `literature` (the database is also trained on)
+    """
+
+    test_queries: np.ndarray
+    test_database: np.ndarray
+    validation_queries: np.ndarray
+    validation_database: np.ndarray
+    training: np.ndarray
+    strategy: str
+
+    PARTS: ClassVar[tuple[str, ...]] = (
+        "test_queries",
+        "test_database",
+        "validation_queries",
+        "validation_database",
+        "training",
+    )
+
+    def leaks(self) -> list[str]:
+        """Pairs of parts that share rows although the strategy promises that they do not, as sentences."""
+        promised = [
+            pair for pair in combinations(self.PARTS, 2) if self.strategy == "improved" or "test_queries" in pair
+        ]
+        sentences = []
+        for one, other in promised:
+            shared = len(np.intersect1d(getattr(self, one), getattr(self, other)))
+            if shared:
+                sentences.append(f"{one} and {other} share {shared} rows")
+        return sentences
+
+
+def duplicate_leaks(split: Split, vectors: np.ndarray) -> list[str]:
+    """Test queries whose very vector was trained on: the same picture twice under two row numbers.
+
+    Parameters
+    ----------
+    vectors : float (n, D), the whole data set
+    """
+    trained = {row.tobytes() for row in np.ascontiguousarray(vectors[split.training])}
+    twins = [int(row) for row in split.test_queries if np.ascontiguousarray(vectors[row]).tobytes() in trained]
+    return [f"{len(twins)} test queries equal a training vector, the first in row {twins[0]}"] if twins else []
+
+
+def improved_split(
+    items: int,
+    sizes: dict[str, int],
+    *,
+    labels: np.ndarray | None = None,
+    seed: int = 0,
+) -> Split:
+    """Five parts that share no row, balanced over classes (paper 002, section 3.5.2).
+
+    Parameters
+    ----------
+    items : size of the data set
+    sizes : rows in each part of `Split.PARTS`; a part that is left out takes what remains (only one may be)
+    labels : classes (items,), so that each part holds the classes in the proportions of the whole
+    seed : of the draw
+
+    Examples
+    --------
+    >>> split = improved_split(100, {"test_queries": 10, "test_database": 40, "validation_queries": 10,
+    ...     "validation_database": 20})
+    >>> len(split.training), split.leaks()
+    (20, [])
+    """
+    full = _complete(sizes, items)
+    order = _balanced_order(items, labels, np.random.default_rng(seed))
+    ends = np.cumsum([full[part] for part in Split.PARTS])
+    parts = np.split(order[: ends[-1]], ends[:-1])
+    return Split(**{name: np.sort(part) for name, part in zip(Split.PARTS, parts, strict=True)}, strategy="improved")
+
+
+def literature_split(
+    items: int,
+    test_queries: int,
+    training: int,
+    *,
+    labels: np.ndarray | None = None,
+    validation_queries: int = 0,
+    seed: int = 0,
+) -> Split:
+    """Test queries apart; everything else is the database, and part of it is trained on (section 3.5.1).
+
+    Parameters
+    ----------
+    test_queries, training, validation_queries : sizes; the latter two are drawn from the database
+    """
+    if test_queries + max(training, validation_queries) > items or min(test_queries, training) < 1:
+        raise RelstudyError(f"{test_queries} test queries and {training} training rows do not fit {items} items")
+    rng = np.random.default_rng(seed)
+    order = _balanced_order(items, labels, rng)
+    queries, database = order[:test_queries], order[test_queries:]
+    inner = database[_balanced_order(len(database), None if labels is None else labels[database], rng)]
+    checking = inner[len(inner) - validation_queries :]
+    return Split(
+        np.sort(queries),
+        np.sort(database),
+        np.sort(checking),
+        np.sort(np.setdiff1d(database, checking)),
+        np.sort(inner[:training]),
+        "literature",
+    )
+
+
+def repeated(
+    items: int, sizes: dict[str, int], *, labels: np.ndarray | None = None, times: int = 10, seed: int = 0
+) -> Iterator[Split]:
+    """Ten independent improved splits, seeded one after another."""
+    for run in range(times):
+        yield improved_split(items, sizes, labels=labels, seed=seed + run)
+
+
+def _complete(sizes: dict[str, int], items: int) -> dict[str, int]:
+    unknown = sorted(set(sizes) - set(Split.PARTS))
+    if unknown:
+        raise RelstudyError(f"{unknown[0]!r} is not a part of a split; the parts are {', '.join(Split.PARTS)}")
+    missing = [part for part in Split.PARTS if part not in sizes]
+    rest = items - sum(sizes.values())
+    if len(missing) > 1:
+        raise RelstudyError(f"sizes are needed for all parts but one; {', '.join(missing)} have none")
+    full = {**sizes, **dict.fromkeys(missing, rest)}
+    if min(full.values()) < 1 or sum(full.values()) > items:
+        raise RelstudyError(f"parts of {full} do not fit {items} items; each needs at least one row")
+    return {part: full[part] for part in Split.PARTS}
+
+
+def _balanced_order(items: int, labels: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+    # Shuffled, then dealt class by class in turn, so that every stretch of the order is balanced.
+    order = rng.permutation(items)
+    if labels is None:
+        return order
+    if len(labels) != items:
+        raise RelstudyError(f"{len(labels)} labels do not fit {items} items")
+    _, dense = np.unique(labels, return_inverse=True)
+    own = dense[order]
+    by_class = np.argsort(own, kind="stable")
+    sizes = np.bincount(own)
+    turn = np.empty(items)
+    turn[by_class] = np.arange(items) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    # A class with more rows deals more often: position within class over its size spreads every class evenly.
+    tie = rng.random(items)
+    return order[np.lexsort((tie, (turn + 0.5) / sizes[own]))]

@@ -1,0 +1,136 @@
+"""The judged pairs as arrays, and a system's scores laid beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from analysis.bootstrap import REPLICATES, query_counts
+from calibration.errors import RelstudyError
+
+PAIR = ["query_id", "result_id"]
+WEIGHTS = ("design", "equal", "rank-power")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """Pairs with one judgment each, in the order of the judgments table.
+
+    Parameters
+    ----------
+    query_id, result_id : text [pairs]
+    judgment : float [pairs]
+    probability : inclusion probabilities, float [pairs], in (0, 1], NaN where unknown
+    probability_given : whether the judgments came with inclusion probabilities
+    """
+
+    query_id: np.ndarray
+    result_id: np.ndarray
+    judgment: np.ndarray
+    probability: np.ndarray
+    probability_given: bool
+
+    @classmethod
+    def of(cls, judgments: pd.DataFrame) -> JudgedPairs:
+        """From a table as `read_judgments` gives it."""
+        if judgments.empty:
+            raise RelstudyError("there are no judgments to score against")
+        given = judgments.attrs.get("probabilities", "given") == "given" and "inclusion_probability" in judgments
+        number = len(judgments)
+        return cls(
+            judgments["query_id"].astype("str").to_numpy(dtype=object),
+            judgments["result_id"].astype("str").to_numpy(dtype=object),
+            judgments["judgment"].to_numpy(dtype=float),
+            judgments["inclusion_probability"].to_numpy(dtype=float) if given else np.ones(number),
+            given,
+        )
+
+    def __len__(self) -> int:
+        return len(self.judgment)
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        codes, names = pd.factorize(self.query_id, sort=True)
+        return codes.astype(np.int64), np.asarray(names, dtype=object)
+
+    @property
+    def query(self) -> np.ndarray:
+        """Number of each pair's query, int64 [pairs]; queries are numbered in the order of their names."""
+        return self._factors[0]
+
+    @property
+    def queries(self) -> np.ndarray:
+        """Names of the queries, sorted."""
+        return self._factors[1]
+
+    @cached_property
+    def levels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct judgments, ascending, and each pair's place among them (int64)."""
+        values, place = np.unique(self.judgment, return_inverse=True)
+        return values, place.astype(np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of pairs, judgments and probabilities, for telling whether two results rest on the same data."""
+        frame = pd.DataFrame(
+            {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": self.probability}
+        ).sort_values(["q", "r"])
+        hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+        return hashlib.sha256(np.ascontiguousarray(hashes).tobytes()).hexdigest()[:16]
+
+    def relevant(self, threshold: float) -> np.ndarray:
+        """Whether the judgment is above the threshold, bool [pairs]."""
+        return self.judgment > threshold
+
+    def weights_missing(self, weights: str) -> str | None:
+        """Why pairs cannot be weighted this way, or None."""
+        unknown = int(np.isnan(self.probability).sum())
+        if weights == "design" and unknown:
+            return f"{unknown} of {len(self)} pairs have no inclusion probability"
+        return None
+
+    def design_weights(self, weights: str) -> np.ndarray:
+        """1 / inclusion probability scaled to mean 1 (Hajek), or ones where weights are "equal"."""
+        if weights == "equal" or not self.probability_given:
+            return np.ones(len(self))
+        inverse = 1.0 / self.probability
+        return inverse / np.nanmean(inverse)
+
+    def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
+        """Bootstrap draws of the queries, float64 [queries, replicates]."""
+        return query_counts(len(self.queries), replicates, seed)
+
+    def lay_beside(self, scores: pd.DataFrame) -> np.ndarray:
+        """One system's scores for the judged pairs, float [pairs], NaN where it has none.
+
+        Parameters
+        ----------
+        scores : query_id, result_id, score of one system, each pair once
+        """
+        have = pd.MultiIndex.from_arrays([scores["query_id"].astype(object), scores["result_id"].astype(object)])
+        want = pd.MultiIndex.from_arrays([self.query_id, self.result_id])
+        place = have.get_indexer(want)
+        values = scores["score"].to_numpy(dtype=float)
+        return np.where(place >= 0, values[place], np.nan)
+
+
+def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:
+    """The paper's weights: rank to the `power` in the pooled order by descending score, scaled to mean 1.
+
+    Paper 004, section 5.5.3 (its pseudo-code). Ties share their mean rank. These weights follow the system that is
+    being scored instead of the design that chose the pairs, so they are biased; they are here to reproduce the paper.
+
+    Examples
+    --------
+    >>> (rank_power_weights(np.array([0.9, 0.1, 0.5])) * (1 + 32 + 243) / 3).round(9).tolist()
+    [1.0, 243.0, 32.0]
+    """
+    from scipy.stats import rankdata
+
+    raised = rankdata(-score) ** power
+    weight: np.ndarray = raised / raised.mean()
+    return weight

@@ -1,0 +1,204 @@
+"""What the report reads: the plain tables of a study's folder, and the hash of each."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import RelstudyError
+from calibration.judgments import read_judgments
+from calibration.ratings import Ratings, read_ratings
+from calibration.tables import read_table
+from mapping.fitted import FittedMapping
+from mapping.scores import read_scores
+
+PAIR = ["query_id", "result_id"]
+SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
+LEAST_COVERAGE = 0.5
+THRESHOLDS = {"1-5": 3.0, "binary": 0.5, "1-9": 5.0}
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file that was read.
+
+    Parameters
+    ----------
+    name : path inside the study's folder
+    sha256 : hash of its bytes, hexadecimal
+    size : bytes
+    """
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class StudyTables:
+    """A study's tables.
+
+    Parameters
+    ----------
+    title : what the study calls itself, else its folder's name
+    judgments : as `read_judgments` gives them
+    scores : system, query_id, result_id, score of the judged pairs
+    mappings : fitted mappings by system
+    ratings : the ratings, with a column `calibrated` (float) where it is known; None where there are none
+    raters, pairs : as the files hold them, as text; None where there are none
+    files : every file read, in order of name
+    notes : what a person should know, one sentence each
+    truth : estimates beside their true values, where the study was simulated and these are known; else None
+    """
+
+    title: str
+    judgments: pd.DataFrame
+    scores: pd.DataFrame
+    mappings: Mapping[str, FittedMapping]
+    ratings: Ratings | None
+    raters: pd.DataFrame | None
+    pairs: pd.DataFrame | None
+    files: tuple[InputFile, ...]
+    notes: tuple[str, ...] = ()
+    truth: pd.DataFrame | None = None
+
+    @property
+    def threshold(self) -> float:
+        """Above which judgment a pair is a good match, by the scale's name or else its middle."""
+        if self.ratings is None:
+            return THRESHOLDS["1-5"]
+        named = THRESHOLDS.get(self.ratings.scale or "")
+        return (self.ratings.low + self.ratings.high) / 2 if named is None else named
+
+    def pair_column(self, name: str) -> np.ndarray | None:
+        """A column of pairs.csv laid beside the judgments, text [pairs], empty where unknown; None without it."""
+        if self.pairs is None or name not in self.pairs:
+            return None
+        known = self.pairs.drop_duplicates(PAIR)[[*PAIR, name]]
+        beside = self.judgments[PAIR].merge(known, on=PAIR, how="left", validate="many_to_one")[name]
+        return beside.fillna("").astype(str).to_numpy(dtype=object)
+
+
+def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
+    """Read what a study's folder holds.
+
+    Parameters
+    ----------
+    folder : holds judgments.csv and scores/; raters.csv, calibrated.csv (or ratings.csv), pairs.csv, mappings/, study.toml
+        and truth/recovered.csv are used where they are
+    judgments : another judgments table
+
+    Raises
+    ------
+    RelstudyError
+        when the folder, the judgments or the scores are absent, or a table has faults
+    """
+    if not folder.is_dir():
+        raise RelstudyError(f"{folder}: there is no such folder; the report needs a study's folder")
+    reader = _Reader(folder)
+    judged = read_judgments(reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it"))
+    ratings = reader.ratings()
+    notes: list[str] = []
+    scores = reader.scores(judged, notes)
+    return StudyTables(
+        title=reader.title(),
+        judgments=judged,
+        scores=scores,
+        mappings=reader.mappings(set(scores["system"])),
+        ratings=ratings,
+        raters=reader.table("raters.csv", "rater_id"),
+        pairs=reader.table("pairs.csv", *PAIR),
+        files=tuple(sorted(reader.files, key=lambda file: file.name)),
+        notes=tuple(notes),
+        truth=reader.table("truth/recovered.csv", "quantity", "system", "true", "recovered"),
+    )
+
+
+class _Reader:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[InputFile] = []
+
+    def note(self, path: Path) -> Path:
+        content = path.read_bytes()
+        inside = path.is_relative_to(self.folder)
+        name = path.relative_to(self.folder).as_posix() if inside else path.name
+        self.files.append(InputFile(name, hashlib.sha256(content).hexdigest(), len(content)))
+        return path
+
+    def needed(self, path: Path, how: str) -> Path:
+        if not path.is_file():
+            raise RelstudyError(f"{path}: there is no such file; {how}")
+        return self.note(path)
+
+    def table(self, name: str, *columns: str) -> pd.DataFrame | None:
+        path = self.folder / name
+        return read_table(self.note(path), *columns).frame.astype(str) if path.is_file() else None
+
+    def title(self) -> str:
+        path = self.folder / "study.toml"
+        named = self.folder.resolve().name.replace("-", " ").replace("_", " ")
+        if not path.is_file():
+            return named
+        try:
+            content = tomllib.loads(self.note(path).read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RelstudyError(f"{path}: {error}") from None
+        for part in (content.get("study"), content):
+            if isinstance(part, dict) and isinstance(part.get("title"), str) and part["title"].strip():
+                return str(part["title"]).strip()
+        return named
+
+    def ratings(self) -> Ratings | None:
+        for name in ("calibrated.csv", "ratings.csv"):
+            path = self.folder / name
+            if path.is_file():
+                ratings = read_ratings(self.note(path), trust_raters=True)
+                if "calibrated" in ratings.frame:
+                    ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
+                return ratings
+        return None
+
+    def scores(self, judged: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+        place = self.folder / "scores"
+        files = sorted(path for path in place.glob("*") if path.name.endswith(SCORE_ENDINGS) and path.is_file())
+        if not files:
+            raise RelstudyError(f"{place}: there is no score table; the report needs at least one system's scores")
+        parts: list[pd.DataFrame] = []
+        seen: dict[str, str] = {}
+        wanted = pd.MultiIndex.from_frame(judged[PAIR])
+        for file in files:
+            table = read_scores(self.note(file))
+            for system in table["system"].unique():
+                if system in seen:
+                    raise RelstudyError(f"{file}: a system named {system!r} was already read from {seen[system]}")
+                seen[str(system)] = file.name
+            parts.append(table[pd.MultiIndex.from_frame(table[PAIR]).isin(wanted)])
+        scores = pd.concat(parts, ignore_index=True)
+        counts = scores.groupby("system").size().reindex(list(seen), fill_value=0)
+        for system, count in counts[counts < LEAST_COVERAGE * len(judged)].items():
+            notes.append(
+                f"{system} is left out: it scores {count} of {len(judged)} judged pairs, less than half of them."
+            )
+        kept = counts.index[counts >= LEAST_COVERAGE * len(judged)]
+        if not len(kept):
+            raise RelstudyError(
+                f"{place}: no system scores half of the {len(judged)} judged pairs; check that query_id and result_id "
+                "are written alike in the scores and in the judgments"
+            )
+        return scores[scores["system"].isin(kept)].reset_index(drop=True)
+
+    def mappings(self, systems: set[str]) -> dict[str, FittedMapping]:
+        found = {}
+        for file in sorted((self.folder / "mappings").glob("*.json")):
+            mapping = FittedMapping.read(self.note(file))
+            name = mapping.system or file.stem
+            if name in systems:
+                found[name] = mapping
+        return found

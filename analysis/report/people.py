@@ -1,0 +1,209 @@
+"""The sections about raters: who is lenient, who uses the scale, how far they agree before and after calibration."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.report import pictures
+from analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Terms
+from analysis.report.tables import Cell, Column, Table, number
+from analysis.report.words import count_of
+from calibration.agreement import intraclass, krippendorff_alpha, pairwise
+from calibration.estimates import Estimate
+from calibration.panel import Panel
+from calibration.raters import FLAGS
+from calibration.ratings import Ratings
+from calibration.variance import scored_rows, within_item_variance
+
+RATERS_SHOWN = 25
+
+
+def scale_values(ratings: Ratings) -> list[float]:
+    """The values of the scale: whole numbers from end to end, or the values given where there are others."""
+    given = np.unique(ratings.frame["rating"].dropna().to_numpy(dtype=float))
+    whole = np.arange(ratings.low, ratings.high + 1)
+    return whole.tolist() if np.isin(given, whole).all() and len(whole) <= 20 else given.tolist()
+
+
+def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: int) -> Section | None:
+    """Leniency, spread, agreement and flags of every rater, and what calibration did."""
+    blocks: list[Block] = []
+    drawings: list[str] = []
+    if raters is not None:
+        numbers = _as_numbers(raters)
+        flagged = _flags(raters) != ""
+        drawings.append(
+            pictures.raters(list(numbers.index), numbers["mean"].to_numpy(), numbers["spread"].to_numpy(), flagged)
+        )
+        blocks.append(Paragraph(_told(len(raters), int(flagged.sum()))))
+    if ratings is not None:
+        values = scale_values(ratings)
+        if 2 <= len(values) <= 12:
+            given = ratings.frame["rating"].dropna().to_numpy(dtype=float)
+            share = np.array([np.isclose(given, value).mean() for value in values])
+            drawings.append(pictures.shares("Use of the scale", [f"{value:g}" for value in values], share))
+    if drawings:
+        blocks.append(
+            Picture(
+                drawings,
+                "In the first picture each dot is a rater; the dashed lines are the medians, rings carry a flag. Calibration moves and "
+                "stretches each rater's ratings onto the panel's scale."
+                if raters is not None
+                else "How often each value was given.",
+            )
+        )
+    if ratings is not None:
+        blocks += [Heading("Do raters agree?"), *_agreement(ratings, seed)]
+    if raters is not None:
+        blocks += [Heading("Each rater"), _raters_table(raters, numbers), *_flag_terms(raters)]
+    return Section("raters", "The raters", blocks) if blocks else None
+
+
+def _told(raters: int, flagged: int) -> str:
+    who = count_of(raters, "rater")
+    if flagged == 0:
+        return f"{who} took part; none carries a flag."
+    carries = "carries" if flagged == 1 else "carry"
+    return f"{who} took part; {flagged} {carries} a flag, which is a reason to look and never a reason to drop."
+
+
+def _flags(raters: pd.DataFrame) -> np.ndarray:
+    if "flags" not in raters:
+        return np.full(len(raters), "", dtype=object)
+    return raters["flags"].astype(str).str.strip().to_numpy(dtype=object)
+
+
+def _as_numbers(raters: pd.DataFrame) -> pd.DataFrame:
+    """The numeric columns by rater, NaN where empty."""
+    names = [name for name in raters.columns if name not in ("rater_id", "flags")]
+    numbers = raters[names].apply(pd.to_numeric, errors="coerce")
+    for name in ("mean", "spread"):
+        if name not in numbers:
+            numbers[name] = np.nan
+    return numbers.set_axis(raters["rater_id"].astype(str), axis=0)
+
+
+HEADINGS = {
+    "n_ratings": Column("Ratings", 0),
+    "n_base": Column("Base block", 0),
+    "undecided": Column("Undecided", 0),
+    "mean": Column("Mean"),
+    "spread": Column("Spread"),
+    "slope": Column("Slope"),
+    "offset": Column("Offset", signed=True),
+    "agreement": Column("Agreement"),
+    "median_seconds": Column("Median seconds", 1),
+}
+
+
+def _raters_table(raters: pd.DataFrame, numbers: pd.DataFrame) -> Table:
+    names = [name for name in HEADINGS if name in raters]
+    flags = _flags(raters)
+    order = sorted(range(len(raters)), key=lambda i: (flags[i] == "", i))
+    columns = [Column("Rater"), *(HEADINGS[name] for name in names), Column("Flags")]
+    rows: list[list[Cell]] = []
+    for i in order:
+        row: list[Cell] = [str(raters["rater_id"].iloc[i])]
+        for name in names:
+            value = float(numbers[name].iloc[i])
+            whole = HEADINGS[name].digits == 0
+            row.append(Estimate.missing("") if not np.isfinite(value) else int(value) if whole else value)
+        rows.append([*row, str(flags[i])])
+    return Table(
+        "raters",
+        "Each rater's leniency (mean), use of the scale (spread), calibration line and agreement with the others.",
+        columns,
+        rows,
+        note="Calibrated = slope × rating + offset. Agreement is the correlation with the mean of the other raters on "
+        "the same pairs. Raters with a flag come first.",
+        shown=RATERS_SHOWN,
+    )
+
+
+def _flag_terms(raters: pd.DataFrame) -> list[Block]:
+    raised = {flag.strip() for text in _flags(raters) for flag in str(text).split(";")} - {""}
+    known = [(flag, FLAGS[flag]) for flag in FLAGS if flag in raised]
+    return [Terms(known)] if known else []
+
+
+def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:
+    """The ratings as they were given, and as calibrated (None where that is not known)."""
+    frame = ratings.frame
+    given = Panel.from_frame(frame, ratings.low, ratings.high)
+    if "calibrated" not in frame:
+        return given, None
+    return given, given.with_rating(frame["calibrated"].to_numpy(dtype=float))
+
+
+def _agreement(ratings: Ratings, seed: int) -> list[Block]:
+    raw, calibrated = panels(ratings)
+    blocks: list[Block] = []
+    variance = _variance_table(raw, calibrated, seed)
+    if variance is not None:
+        blocks.append(variance)
+    rows: list[list[Cell]] = []
+    both = [raw, *([calibrated] if calibrated is not None else [])]
+    levels: tuple[Literal["nominal", "ordinal", "interval"], ...] = ("nominal", "ordinal", "interval")
+    for level in levels:
+        cells: list[Cell] = [krippendorff_alpha(raw, level)]
+        if calibrated is not None:
+            categories = level == "nominal"
+            cells.append(Estimate.missing("") if categories else krippendorff_alpha(calibrated, level))
+        rows.append([f"Krippendorff's alpha, {level}", *cells])
+    icc = [intraclass(panel) for panel in both]
+    rows.append(["ICC(1): one rating, any raters", *(each.one for each in icc)])
+    size = f"{icc[0].raters} raters on {count_of(icc[0].pairs, 'pair')}"
+    rows.append([f"ICC(2,1): one rating, {size}", *(each.two for each in icc)])
+    rows.append([f"ICC(2,k): their mean, {size}", *(each.two_mean for each in icc)])
+    couples = [pairwise(panel, seed) for panel in both]
+    rows.append(["Weighted kappa, mean over couples of raters", *(each.kappa for each in couples)])
+    rows.append(["Spearman, mean over couples of raters", *(each.spearman for each in couples)])
+    shown = [row for row in rows if any(number(cell) is not None for cell in row[1:])]
+    if shown:
+        columns = [Column("Measure"), Column("As given")] + ([Column("Calibrated")] if calibrated is not None else [])
+        blocks.append(
+            Table(
+                "agreement",
+                "Agreement among raters: 1 is perfect, 0 is chance.",
+                columns,
+                shown,
+                note="Nominal asks for the same value, ordinal for the same order, interval for the same distance. "
+                "Calibrated values are no categories, so nominal alpha is of the ratings as given.",
+            )
+        )
+    return blocks
+
+
+def _variance_table(raw: Panel, calibrated: Panel | None, seed: int) -> Table | None:
+    """Table 5.1: variance among raters on one pair, as given and calibrated."""
+    if calibrated is None:
+        return None
+    decided = ~np.isnan(raw.rating)
+    base = raw.base[raw.pair] & decided
+    unique = scored_rows(raw)
+    parts = [("Base block", base)]
+    if unique.block == "unique":
+        parts.append(("Unique pairs with two or more ratings", unique.rows))
+    rows: list[list[Cell]] = []
+    for name, chosen in parts:
+        if not chosen.any():
+            continue
+        before = within_item_variance(raw, chosen, seed=seed)
+        after = within_item_variance(calibrated, chosen, seed=seed)
+        if before.value is None or after.value is None:
+            continue
+        change: Cell = after.value / before.value - 1 if before.value else Estimate.missing("no variance")
+        rows.append([name, before, after, change])
+    if not rows:
+        return None
+    return Table(
+        "variance",
+        "Variance among raters of one pair, before and after calibration (table 5.1 of the paper).",
+        [Column("Pairs"), Column("As given"), Column("Calibrated"), Column("Change", 0, signed=True, percent=True)],
+        rows,
+        note="A smaller variance alone proves little, since shrinking every rating would give it too; the agreement "
+        "below does not reward that.",
+    )

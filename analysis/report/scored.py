@@ -1,0 +1,370 @@
+"""The sections that show a score result: sentences, comparison, curves, mappings, conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.report import pictures
+from analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Sentences, Terms
+from analysis.report.tables import Cell, Column, Table, shown_number
+from analysis.report.words import INDEX_NAMES, clear, comparison_of, count_of, order_of, orders_agree, system_sentences
+from analysis.results import INDICES, ScoreResult, SystemScore
+from calibration.estimates import Estimate
+
+SHARES = (0.01, 0.05, 0.2)
+"""Shares retrieved at which precision and recall stand in the table."""
+
+BETTER = {"pearson": "higher is better", "average_precision": "higher is better", "normalised_rank": "lower is better"}
+
+
+def in_words(result: ScoreResult) -> Section:
+    """One sentence for each system."""
+    several = len(result.systems) > 1
+    blocks: list[Block] = [Sentences(system_sentences(result))]
+    relevant = str(result.conventions.get("relevant", "")).replace("judgment >", "a judgment above")
+    blocks.append(
+        Paragraph(
+            f"A good match is a pair with {relevant}; a system that guesses puts it above a poor one 50 times in 100. "
+            "The range behind a number is made to hold the true value in 19 of 20 studies with other queries."
+            + (" Systems are ordered by correlation." if several else ""),
+            quiet=True,
+        )
+    )
+    blocks += [Paragraph(note) for note in result.notes]
+    return Section("in-words", "In a sentence" if not several else "In one sentence each", blocks, "In words")
+
+
+def comparison(result: ScoreResult) -> Section:
+    """The three indices side by side, the table behind them, and which differences are more than chance."""
+    ordered = order_of(result)
+    panels = [
+        pictures.intervals(
+            INDEX_NAMES[index],
+            {system.name: system.estimate(index) for system in ordered},
+            zero={"pearson": 0.0, "average_precision": _share_relevant(result), "normalised_rank": 0.5}[index],
+            zero_label={"pearson": "", "average_precision": "guessing", "normalised_rank": "guessing"}[index],
+            better=BETTER[index],
+        )
+        for index in INDICES
+    ]
+    mapped = any(system.mapped_scores is not None for system in ordered)
+    kind = "mapped scores, each from a mapping that has not seen the pair's query" if mapped else "raw scores"
+    blocks: list[Block] = [
+        Picture(
+            panels,
+            f"Each dot is a system's figure, the bar its 95 % interval over queries. Correlation is of {kind}; "
+            f"average precision and normalised rank {_of_what(result)}.",
+        ),
+        scores_table(ordered),
+    ]
+    if len(ordered) > 1:
+        blocks += [Heading("Which differences are more than chance"), *differences(result, ordered)]
+        blocks += [Heading("Do the indices agree on the order?"), *agreement(result, ordered)]
+    return Section("comparison", "Comparison" if len(ordered) > 1 else "The figures", blocks)
+
+
+def weighted(result: ScoreResult) -> bool:
+    """Whether pairs weigh by design, so that figures speak of the whole collection and not of the judged pairs alone."""
+    return str(result.conventions.get("weights", "")).startswith("design")
+
+
+def _of_what(result: ScoreResult) -> str:
+    if weighted(result):
+        return "estimate the whole collection by weighting each pair"
+    return "describe the judged pairs, since these have no weights by design"
+
+
+def _share_relevant(result: ScoreResult) -> float | None:
+    threshold = float(result.conventions["threshold"])
+    known = np.isfinite(result.weight)
+    if not known.any():
+        return None
+    relevant = result.judgment[known] > threshold
+    return float(np.average(relevant, weights=result.weight[known]))
+
+
+def scores_table(ordered: Sequence[SystemScore]) -> Table:
+    """Every system with every index."""
+    mapped = any(system.mapped_scores is not None for system in ordered)
+    columns = [Column("System"), Column("Correlation")]
+    if mapped:
+        columns.append(Column("Raw correlation"))
+    columns += [Column("Spearman"), Column("Kendall"), Column("Average precision")]
+    columns.append(Column("Normalised rank"))
+    partly = any(system.coverage.scored < system.coverage.judged for system in ordered)
+    if partly:
+        columns.append(Column("Pairs scored"))
+    rows: list[list[Cell]] = []
+    for system in ordered:
+        which = system.mapped if system.mapped_scores is not None else system.raw
+        row: list[Cell] = [system.name, which.pearson]
+        if mapped:
+            row.append(system.raw.pearson)
+        row += [which.spearman, which.kendall, system.average_precision, system.normalised_rank]
+        rows.append([*row, system.coverage.scored] if partly else row)
+    best = [("Correlation", "max"), ("Spearman", "max"), ("Kendall", "max"), ("Average precision", "max")]
+    return Table(
+        "systems",
+        "How far each system agrees with people.",
+        columns,
+        rows,
+        note="Intervals at 95 %; the best value of a column is bold.",
+        best=(*best, ("Normalised rank", "min")) if len(rows) > 1 else (),
+    )
+
+
+def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
+    """Every pair of systems in every index, with what holds after correction."""
+    pairs = [(a.name, b.name) for i, a in enumerate(ordered) for b in ordered[i + 1 :]]
+    columns = [Column("System"), Column("Against")]
+    for index in INDICES:
+        columns += [
+            Column(INDEX_NAMES[index], signed=True),
+            Column(f"p of {_short(index)}", p_value=True),
+        ]
+    rows: list[list[Cell]] = []
+    sure = 0
+    for first, second in pairs:
+        row: list[Cell] = [first, second]
+        for index in INDICES:
+            found = comparison_of(result.comparisons, first, second, index)
+            if found is None:
+                row += [Estimate.missing("not compared"), None]
+                continue
+            sure += index == "pearson" and clear(found, result)
+            row += [_turned(found.difference, found.first == first), _p(found.p_holm)]
+        rows.append(row)
+    told = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
+    table = Table(
+        "differences",
+        "Differences between systems on the pairs both score.",
+        columns,
+        rows,
+        note="The first system's figure minus the second's; p is corrected for the number of pairs (Holm). "
+        "A normalised rank below zero favours the first.",
+        shown=30,
+    )
+    return [Paragraph(told), table]
+
+
+def _short(index: str) -> str:
+    return {"pearson": "correlation", "average_precision": "precision", "normalised_rank": "rank"}[index]
+
+
+def _p(value: float | None) -> Cell:
+    if value is None:
+        return Estimate.missing("")
+    return value
+
+
+def _turned(difference: Estimate, as_is: bool) -> Estimate:
+    if as_is or difference.value is None:
+        return difference
+    low = None if difference.high is None else -difference.high
+    high = None if difference.low is None else -difference.low
+    return Estimate(-difference.value, low, high, difference.reason)
+
+
+def agreement(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
+    """The order of systems by each index, how alike these are, and how sure the first place is."""
+    blocks: list[Block] = []
+    told = orders_agree(result)
+    if told:
+        blocks.append(Paragraph(told))
+    orderings = {ordering.index: ordering for ordering in result.orderings}
+    if any(ordering.first for ordering in orderings.values()):
+        columns = [Column("System"), *(Column(INDEX_NAMES[index], 0, percent=True) for index in orderings)]
+        rows: list[list[Cell]] = [
+            [system.name, *(_share(ordering.first.get(system.name)) for ordering in orderings.values())]
+            for system in ordered
+        ]
+        blocks.append(
+            Table(
+                "first",
+                "The chance that each system is the best of these, by index.",
+                columns,
+                rows,
+                note="The share of bootstrap replicates in which the system comes first.",
+            )
+        )
+    taus: list[list[Cell]] = [
+        [f"{INDEX_NAMES[each.first]} and {INDEX_NAMES[each.second].lower()}", each.tau] for each in result.agreement
+    ]
+    if taus:
+        blocks.append(
+            Table(
+                "orders",
+                "How alike two indices order the systems.",
+                [Column("Indices"), Column("Kendall's tau")],
+                taus,
+                note="1: the same order; 0: no relation; −1: the reverse.",
+            )
+        )
+    return blocks
+
+
+def _share(value: float | None) -> Cell:
+    return Estimate.missing("not scored by all") if value is None else value
+
+
+def curves(result: ScoreResult) -> Section | None:
+    """Precision against recall, and both with intervals where set shares are retrieved."""
+    have = [system for system in result.systems if len(system.curve)]
+    if not have:
+        return None
+    have.sort(key=lambda system: -(system.average_precision.value or 0.0))
+    traces = {
+        system.name: pictures.Trace(
+            np.r_[0.0, system.curve["recall"].to_numpy()],
+            np.r_[system.curve["precision"].iloc[0], system.curve["precision"].to_numpy()],
+        )
+        for system in have
+    }
+    blocks: list[Block] = [
+        Picture(
+            [pictures.precision_recall(traces, _share_relevant(result))],
+            "The pairs of all queries are pooled and sorted by score. "
+            + (
+                "Each counts as one over its probability of being chosen, so the curve estimates the whole collection. "
+                if weighted(result)
+                else "All count alike, so the curve describes the judged pairs. "
+            )
+            + "A higher line is better. Names stand in the order of average precision.",
+            wide=True,
+            name="Precision-recall curves",
+        )
+    ]
+    pool = "collection" if weighted(result) else "judged pairs"
+    columns = [Column("System")]
+    for share in SHARES:
+        columns += [Column(f"Precision, best {share:.0%}"), Column(f"Recall, best {share:.0%}")]
+    rows: list[list[Cell]] = []
+    for system in have:
+        points = {round(point.share, 6): point for point in system.points}
+        row: list[Cell] = [system.name]
+        for share in SHARES:
+            point = points.get(share)
+            row += [point.precision, point.recall] if point else [Estimate.missing(""), Estimate.missing("")]
+        rows.append(row)
+    if any(system.points for system in have):
+        blocks.append(
+            Table(
+                "precision-recall",
+                f"Precision and recall when the best-scored share of the {pool} is retrieved.",
+                columns,
+                rows,
+                note="Where many pairs share a score, the cut takes all of them.",
+            )
+        )
+    return Section("precision-recall", "Precision and recall", blocks)
+
+
+def graded(result: ScoreResult) -> Section | None:
+    """Graded measures, where they were computed."""
+    names = list(dict.fromkeys(name for system in result.systems for name in system.graded))
+    if not names:
+        return None
+    rows: list[list[Cell]] = [
+        [system.name, *(system.graded.get(name, Estimate.missing("not computed")) for name in names)]
+        for system in order_of(result)
+    ]
+    table = Table(
+        "graded",
+        "Graded measures on the judged pairs, mean over queries.",
+        [Column("System"), *(Column(name) for name in names)],
+        rows,
+        note="Computed by ir-measures from qrels made of the judgments, without weights: they describe the judged "
+        "pairs, not the collection.",
+        best=tuple((name, "max") for name in names) if len(rows) > 1 else (),
+    )
+    return Section("graded", "Graded measures", [table])
+
+
+def mappings(result: ScoreResult) -> Section | None:
+    """Each system's mapping over the pairs it was fitted to."""
+    drawings = []
+    for system in order_of(result):
+        fitted = system.fitted_mapping
+        if fitted is None:
+            continue
+        known = np.isfinite(system.pair_scores)
+        scores = system.pair_scores[known]
+        points = np.unique(np.r_[fitted.knots, np.linspace(scores.min(), scores.max(), 200)])
+        points = points[(points >= scores.min()) & (points <= scores.max())]
+        line = pictures.Trace(points, fitted.predict(points))
+        drawings.append(
+            pictures.mapping(system.name, scores, result.judgment[known], line, fitted.predict_band(points))
+        )
+    if not drawings:
+        return None
+    return Section(
+        "mappings",
+        "From scores to the human scale",
+        [
+            Paragraph(
+                "A system's scores have a scale of their own. A mapping says which judgment each score stands for; it "
+                "may bend but never turns back. A steep line tells good from poor; a flat one tells nothing."
+            ),
+            Picture(
+                drawings,
+                "Dots are judged pairs, the line is the mapping, the shade its band where the method gives one.",
+            ),
+        ],
+        "Mappings",
+    )
+
+
+READING = [
+    (
+        "Correlation",
+        "How closely mapped scores follow judgments, from 0 (not at all) to 1 (exactly). Its square is the share of "
+        "the differences between judgments that the system explains.",
+    ),
+    (
+        "Average precision",
+        "The mean share of good matches among what is found, over all depths. Guessing gives the share of good matches "
+        "in the collection, so it is low wherever good matches are rare.",
+    ),
+    (
+        "Normalised rank",
+        "How far down the good matches stand: 0 when all come first, 0.5 at random, 1 when all come last.",
+    ),
+    (
+        "Interval",
+        "A range made to hold the true value in 19 of 20 studies with other queries. It does not cover other raters.",
+    ),
+    (
+        "Weight",
+        "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. Each counts as "
+        "one over its probability, which makes up for the choice.",
+    ),
+]
+
+
+def conventions(result: ScoreResult) -> Section:
+    """How to read the numbers, and every choice behind them by name."""
+    return Section(
+        "conventions",
+        "How the numbers are made",
+        [
+            Heading("How to read them"),
+            Terms(READING),
+            Heading("Choices behind them"),
+            Terms([(str(name).replace("_", " "), _said(value)) for name, value in result.conventions.items()]),
+        ],
+        "Method",
+    )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, float):
+        return shown_number(value, Column("", 4)).rstrip("0").rstrip(".")
+    return str(value)
+
+
+def score_sections(result: ScoreResult) -> list[Section]:
+    """All sections that a score result fills, in reading order (conventions last)."""
+    sections = [in_words(result), comparison(result), curves(result), graded(result), mappings(result)]
+    return [section for section in sections if section is not None] + [conventions(result)]

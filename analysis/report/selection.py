@@ -1,0 +1,273 @@
+"""The paper's tables about how pairs were selected: 5.2, 5.3-5.6, 5.7, 5.8 and 5.10."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.bootstrap import Figure
+from analysis.correlation import Judgments
+from analysis.report.layout import Block, Heading, Paragraph
+from analysis.report.tables import Cell, Column, Table
+from analysis.report.words import listed, order_of
+from analysis.results import ScoreResult
+from analysis.uniformity import uniformity_table
+from calibration.estimates import Estimate
+
+SEPARATORS = re.compile(r"\s*[;|+]\s*")
+FEWEST_PAIRS = 20
+"""A correlation over fewer pairs of one source is not shown."""
+
+RANDOM = "random"
+"""The source of pairs that no system's ranking brought in."""
+
+
+def source_members(source: np.ndarray) -> dict[str, np.ndarray]:
+    """Which pairs each system proposed, bool [pairs] by name; a pair may be proposed by several.
+
+    Examples
+    --------
+    >>> {name: pairs.tolist() for name, pairs in source_members(np.array(["a", "a;b", ""])).items()}
+    {'a': [True, True, False], 'b': [False, True, False]}
+    """
+    names = [set(filter(None, SEPARATORS.split(str(text).strip()))) for text in source]
+    every = sorted(set().union(*names)) if names else []
+    return {name: np.array([name in each for each in names]) for name in every}
+
+
+def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
+    """Table 5.2: how evenly the responses to each system's pairs use the scale.
+
+    Parameters
+    ----------
+    ratings : one row a rating, with rating (NaN: undecided), source and round
+    categories : the values of the scale
+    """
+    rows = []
+    for position, text in enumerate(ratings["source"]):
+        rows += [(position, name) for name in filter(None, SEPARATORS.split(str(text).strip()))]
+    long = pd.DataFrame(rows, columns=["row", "source"])
+    frame = ratings[["round", "rating"]].iloc[long["row"]].reset_index(drop=True).assign(source=long["source"])
+    found = uniformity_table(frame, categories)
+    found = found[found["source"] != "all"]
+    whole = uniformity_table(ratings.assign(source="all"), categories, by=("round", "source"))
+    found = pd.concat([found, whole[whole["source"] == "all"].drop_duplicates(["round"])], ignore_index=True)
+    found = found.sort_values("round", kind="stable")
+    several = found["round"].nunique() > 1
+    columns = [Column("Pairs proposed by"), *([Column("Round")] if several else []), Column("Ratings")]
+    columns += [Column(f"{value:g}", 0, percent=True) for value in categories] + [Column("Uniformity error", 3)]
+    cells: list[list[Cell]] = []
+    for entry in found.to_dict("records"):
+        name = {"all": "all pairs", RANDOM: "a draw at random"}.get(str(entry["source"]), str(entry["source"]))
+        row: list[Cell] = [name, *([str(entry["round"])] if several else []), int(entry["responses"])]
+        row += [_share(entry[f"share_{value:g}"]) for value in categories]
+        cells.append([*row, _share(entry["error"])])
+    even = 1 / len(categories)
+    return Table(
+        "uniformity",
+        "How evenly the ratings use the scale, by the system that proposed the pair (table 5.2 of the paper).",
+        columns,
+        cells,
+        note=f"The error is the mean distance of the shares from {even:.0%}: 0 when every value is used alike. "
+        "A pair proposed by several systems counts for each.",
+    )
+
+
+def _share(value: float) -> Cell:
+    return Estimate.missing("no rating") if not np.isfinite(value) else float(value)
+
+
+def by_source(
+    result: ScoreResult,
+    members: Mapping[str, np.ndarray],
+    values: Mapping[str, Mapping[str, np.ndarray]],
+    counts: np.ndarray,
+    query: np.ndarray,
+) -> list[Table]:
+    """Tables 5.3-5.6: for each system, the correlation by mapping method on the pairs that each system selected.
+
+    Parameters
+    ----------
+    members : the pairs of each source, bool [pairs]
+    values : by system and method, out-of-fold mapped scores, float [pairs], NaN where unscored
+    counts : bootstrap draws of the queries, float [queries, replicates]
+    query : number of each pair's query, int [pairs]
+    """
+    shown = [name for name, pairs in members.items() if pairs.sum() >= FEWEST_PAIRS]
+    prepared: dict[bytes, Judgments] = {}
+
+    def pearson(score: np.ndarray, pairs: np.ndarray) -> Figure:
+        used = pairs & np.isfinite(score)
+        key = np.packbits(used).tobytes()
+        if key not in prepared:
+            prepared[key] = Judgments(query[used], result.judgment[used], counts)
+        return prepared[key].correlate(score[used], ("pearson",))["pearson"]
+
+    tables = []
+    everything = np.ones(len(query), dtype=bool)
+    for system in order_of(result):
+        rows: list[list[Cell]] = []
+        for method, score in values.get(system.name, {}).items():
+            figures = [pearson(score, members[name]) for name in shown]
+            rows.append(
+                [method, *(f.estimate() for f in figures), _mean(figures), pearson(score, everything).estimate()]
+            )
+        if rows:
+            tables.append(
+                Table(
+                    f"by-source-{system.name}",
+                    f"Correlation of mapped {system.name} scores with judgments, by mapping and by the system that "
+                    "selected the pairs.",
+                    [
+                        Column("Mapping"),
+                        *(Column("Random pairs" if name == RANDOM else f"Pairs by {name}") for name in shown),
+                        Column("Mean"),
+                        Column("All"),
+                    ],
+                    rows,
+                    best=(("Mean", "max"), ("All", "max")) if len(rows) > 1 else (),
+                )
+            )
+    return tables
+
+
+def _mean(figures: Sequence[Figure]) -> Estimate:
+    if not figures:
+        return Estimate.missing("no source has enough pairs")
+    if any(not np.isfinite(figure.value) for figure in figures):
+        return Estimate.missing("one of the sources has no correlation")
+    replicates = np.mean([figure.replicates for figure in figures], axis=0)
+    return Figure(float(np.mean([figure.value for figure in figures])), replicates).estimate()
+
+
+def combined(result: ScoreResult) -> Table:
+    """Table 5.7: each system with its own most favourable mapping, on all pairs."""
+    rows: list[list[Cell]] = []
+    for system in order_of(result):
+        method = system.mapping.split(",")[0]
+        in_sample = Estimate.missing("no mapping") if system.in_sample is None else system.in_sample.pearson
+        rows.append([system.name, method, system.estimate("pearson"), in_sample.value, system.raw.pearson])
+    return Table(
+        "combined",
+        "Correlation of each system with its own best mapping, on all pairs (table 5.7 of the paper).",
+        [Column("System"), Column("Mapping"), Column("Out of sample"), Column("In sample"), Column("Raw scores")],
+        rows,
+        note="Out of sample is the figure to quote: each pair is mapped by a fit that has not seen its query. "
+        "The paper reports the flattering figure in sample.",
+    )
+
+
+def ranks(result: ScoreResult) -> Table:
+    """Table 5.8: normalised rank, the paper's two forms, and a random order."""
+    columns = [Column("System"), Column("Weighted"), Column("Eq. 5.3"), Column("Eq. 5.5")]
+    columns += [Column("Random: weighted"), Column("Random: Eq. 5.3"), Column("Random: Eq. 5.5")]
+    keys = ["plain_eq_5_3", "fifth_power_eq_5_5", "random_weighted", "random_plain", "random_fifth_power"]
+    rows: list[list[Cell]] = []
+    for system in sorted(order_of(result), key=lambda s: _last(s.normalised_rank.value)):
+        variants: list[Cell] = []
+        for key in keys:
+            value = system.normalised_rank_variants.get(key)
+            variants.append(Estimate.missing("") if value is None else float(value))
+        rows.append([system.name, system.normalised_rank, *variants])
+    return Table(
+        "normalised-rank",
+        "Normalised rank of each system, and of a random order (table 5.8 of the paper).",
+        columns,
+        rows,
+        note="0 is best. Weighted is the index used on this page; Eq. 5.3 treats all judged pairs alike; Eq. 5.5 is the "
+        "paper's correction for sampling, which follows ranks and not the design.",
+        best=(("Weighted", "min"),) if len(rows) > 1 else (),
+    )
+
+
+def _last(value: float | None) -> float:
+    return np.inf if value is None else value
+
+
+def families(names: Sequence[str]) -> dict[str, list[str]]:
+    """Systems that are variants of one: names that begin alike up to a hyphen or a bracket.
+
+    Examples
+    --------
+    >>> families(["Keywords", "GIFT", "GIFT-colour", "GIFT-texture", "M3-a"])
+    {'GIFT': ['GIFT', 'GIFT-colour', 'GIFT-texture']}
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(re.split(r"[-_ (:/]", name, maxsplit=1)[0], []).append(name)
+    return {stem: members for stem, members in found.items() if len(members) > 1 and stem}
+
+
+def variants(result: ScoreResult) -> list[Block]:
+    """Table 5.10 and the like: a system with one kind of feature against the other and against both."""
+    ordered = [system.name for system in order_of(result)]
+    blocks: list[Block] = []
+    for stem, members in families(ordered).items():
+        rows: list[list[Cell]] = [
+            [name, result[name].estimate("pearson"), result[name].average_precision, result[name].normalised_rank]
+            for name in members
+        ]
+        blocks.append(
+            Table(
+                f"variants-{stem}",
+                f"Variants of {stem} (compare table 5.10 of the paper).",
+                [Column("Variant"), Column("Correlation"), Column("Average precision"), Column("Normalised rank")],
+                rows,
+                best=(("Correlation", "max"), ("Average precision", "max"), ("Normalised rank", "min")),
+            )
+        )
+    if blocks:
+        blocks.insert(0, Heading("Variants of one system"))
+    return blocks
+
+
+def orders_by_selection(result: ScoreResult, members: Mapping[str, np.ndarray]) -> list[Block]:
+    """Whether the order of systems depends on who selected the pairs: a sentence and a table."""
+    best = {system.name: system.mapped_scores for system in result.systems if system.mapped_scores is not None}
+    everything = np.ones(len(result.judgment), dtype=bool)
+    strengths = {
+        source: {name: _pearson(score, result.judgment, pairs) for name, score in best.items()}
+        for source, pairs in {"all pairs": everything, **members}.items()
+        if pairs.sum() >= FEWEST_PAIRS
+    }
+    whole = strengths.pop("all pairs", {})
+    if len(best) < 2 or not strengths:
+        return []
+    from scipy.stats import kendalltau
+
+    orders = {source: _order(strength) for source, strength in strengths.items()}
+    rows: list[list[Cell]] = [["all pairs", " > ".join(_order(whole)), Estimate.missing("")]]
+    for source, strength in strengths.items():
+        tau = float(kendalltau([whole[name] for name in best], [strength[name] for name in best]).statistic)
+        reason = "a correlation is missing"
+        rows.append([source, " > ".join(orders[source]), Estimate.of(tau, reason=None if np.isfinite(tau) else reason)])
+    same = [source for source, order in orders.items() if order == _order(whole)]
+    many = len(orders)
+    text = (
+        "The order of the systems is the same whoever selected the pairs."
+        if len(same) == many
+        else f"The order of the systems is that of all pairs in {len(same)} of {many} selections"
+        + (f" ({listed(same)})." if same else ".")
+    )
+    table = Table(
+        "orders-by-selection",
+        "The order of the systems by correlation, by the system that selected the pairs.",
+        [Column("Pairs selected by"), Column("Order"), Column("Tau with all pairs")],
+        rows,
+        note="Kendall's tau: 1 is the same order, 0 no relation.",
+    )
+    return [Paragraph(text), table]
+
+
+def _order(strength: Mapping[str, float]) -> list[str]:
+    return sorted(strength, key=lambda name: -strength[name] if np.isfinite(strength[name]) else np.inf)
+
+
+def _pearson(score: np.ndarray, judgment: np.ndarray, pairs: np.ndarray) -> float:
+    used = pairs & np.isfinite(score)
+    if used.sum() < 3 or np.ptp(score[used]) == 0 or np.ptp(judgment[used]) == 0:
+        return float("nan")
+    return float(np.corrcoef(score[used], judgment[used])[0, 1])

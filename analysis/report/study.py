@@ -1,0 +1,298 @@
+"""The report of a whole study: its tables, scored, and put on one page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from analysis.candidate import Candidate, candidate_of
+from analysis.judged import JudgedPairs
+from analysis.mapped import map_scores
+from analysis.report import scored, selection
+from analysis.report.inputs import PAIR, StudyTables
+from analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
+from analysis.report.people import raters_section, scale_values
+from analysis.report.tables import Cell, Column, Table
+from analysis.report.words import count_of, orders_agree
+from analysis.results import ScoreResult
+from analysis.scoring import Options, score_candidates
+from calibration.estimates import Estimate
+from calibration.ratings import Ratings
+from mapping.selection import cross_fit
+
+T = TypeVar("T")
+Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
+PAPER_METHODS = ("isotonic", "correlation", "bayes")
+PAPER_NAMES = {"isotonic": "least squares (4.1)", "correlation": "correlation (4.2)", "bayes": "Bayesian (4.3)"}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What may be chosen about a report.
+
+    Parameters
+    ----------
+    threshold : a pair is a good match above this judgment; None takes it from the scale
+    method : mapping for systems without a fitted one
+    folds : folds by query
+    replicates, seed : of the bootstrap; the seed also of the folds
+    by_source : whether the tables by selecting system are made, which fits every method anew
+    """
+
+    threshold: float | None = None
+    method: str = "isotonic"
+    folds: int = 10
+    replicates: int = 1000
+    seed: int = 0
+    by_source: bool = True
+
+
+def study_page(
+    tables: StudyTables, choices: Choices, command: Sequence[str], progress: Progress[tuple[str, str]]
+) -> tuple[Page, ScoreResult]:
+    """The page of a study, and the result it shows.
+
+    Parameters
+    ----------
+    tables : as `read_study` gives them
+    choices : see Choices
+    command : the command line, without any path of this machine
+    progress : wraps the long loop, as `calibration.console.progress`
+    """
+    threshold = tables.threshold if choices.threshold is None else choices.threshold
+    options = Options(threshold=threshold, replicates=choices.replicates, seed=choices.seed)
+    pairs = JudgedPairs.of(tables.judgments)
+    candidates, values = _mapped(tables, pairs, options, choices, progress)
+    result = score_candidates(pairs, candidates, options)
+    result = replace(result, notes=(*result.notes, *tables.notes))
+    first = scored.score_sections(result)
+    conventions = first.pop()
+    sections = [
+        *first,
+        *_some(raters_section(tables.raters, tables.ratings, choices.seed)),
+        *_some(pairs_section(tables)),
+        paper_section(tables, result, pairs, options, values),
+        *_some(truth_section(tables)),
+        conventions,
+        provenance(tables, result, choices, command),
+    ]
+    return Page(tables.title, "Relevance study", [lead(tables, result)], sections), result
+
+
+def _some(section: Section | None) -> list[Section]:
+    return [] if section is None else [section]
+
+
+def _mapped(
+    tables: StudyTables, pairs: JudgedPairs, options: Options, choices: Choices, progress: Progress[tuple[str, str]]
+) -> tuple[list[Candidate], dict[str, dict[str, np.ndarray]]]:
+    """Every system with its mapped scores, and the out-of-fold scores by system and method for the paper's tables."""
+    stated = {name: "higher" if mapping.increasing else "lower" for name, mapping in tables.mappings.items()}
+    options = replace(options, directions=stated)
+    plain = {
+        str(name): candidate_of(pairs, str(name), rows, options)
+        for name, rows in tables.scores.groupby("system", sort=False)
+    }
+    sources = tables.pair_column("source")
+    wanted = PAPER_METHODS if choices.by_source and sources is not None and any(sources) else ()
+    several = len(pairs.queries) > 1
+    jobs = [(name, method) for name in plain for method in ("", *wanted)]
+    candidates: dict[str, Candidate] = {}
+    values: dict[str, dict[str, np.ndarray]] = {name: {} for name in plain}
+    for name, method in progress(jobs, "mapping", len(jobs)):
+        candidate = plain[name]
+        if method == "":
+            given = tables.mappings.get(name)
+            candidates[name] = map_scores(pairs, candidate, choices.method, choices.folds, choices.seed, given)
+        elif several:
+            mapped = candidates[name].mapped
+            if mapped is not None and mapped.mapping.split(",")[0] == method:
+                values[name][PAPER_NAMES[method]] = mapped.values
+                continue
+            used = candidate.used
+            column = np.full(len(pairs), np.nan)
+            column[used] = cross_fit(
+                candidate.score[used],
+                pairs.judgment[used],
+                pairs.query_id[used].astype(str),
+                method,
+                choices.folds,
+                choices.seed,
+            )
+            values[name][PAPER_NAMES[method]] = column
+    return list(candidates.values()), values
+
+
+def lead(tables: StudyTables, result: ScoreResult) -> str:
+    """What was done, in two sentences."""
+    pairs, queries = int(result.pairs["judged"]), int(result.pairs["queries"])
+    systems = count_of(len(result.systems), "retrieval system")
+    what = f"{count_of(pairs, 'pair')} of a query and a result ({count_of(queries, 'query', 'queries')})"
+    if tables.ratings is None:
+        return f"People judged {what}. This page says how far {systems} agree with them."
+    frame = tables.ratings.frame
+    decided = int(frame["rating"].notna().sum())
+    undecided = len(frame) - decided
+    said = f"{count_of(frame['rater_id'].nunique(), 'person', 'people')} gave {count_of(decided, 'rating')} of {what}"
+    if undecided:
+        said += f" and were undecided {count_of(undecided, 'time')}"
+    verb = "agrees" if len(result.systems) == 1 else "agree"
+    return f"{said}. This page says how far {systems} {verb} with them{_when(frame)}."
+
+
+def _when(frame: pd.DataFrame) -> str:
+    if "rated_at" not in frame:
+        return ""
+    days = frame["rated_at"].astype(str).str.slice(0, 10)
+    days = days[days.str.fullmatch(r"\d{4}-\d{2}-\d{2}")]
+    if days.empty:
+        return ""
+    first, last = days.min(), days.max()
+    return f"; ratings are from {first}" + ("" if first == last else f" to {last}")
+
+
+def ratings_by_pair(tables: StudyTables, ratings: Ratings) -> pd.DataFrame | None:
+    """The ratings with the source and round of their pair; None where no source is known."""
+    if tables.pairs is None or "source" not in tables.pairs:
+        return None
+    known = tables.pairs.drop_duplicates(PAIR)
+    known = known.assign(round=known.get("round", "1"))[[*PAIR, "source", "round"]]
+    frame = ratings.frame[[*PAIR, "rating"]].merge(known, on=PAIR, how="inner", validate="many_to_one")
+    return frame if (frame["source"].str.strip() != "").any() else None
+
+
+def pairs_section(tables: StudyTables) -> Section | None:
+    """Where the pairs came from, and how evenly they fill the scale."""
+    if tables.ratings is None:
+        return None
+    frame = ratings_by_pair(tables, tables.ratings)
+    values = scale_values(tables.ratings)
+    if frame is None or not 2 <= len(values) <= 12:
+        return None
+    blocks: list[Block] = [
+        Paragraph(
+            "Random pairs are nearly all poor matches, so the systems themselves proposed pairs, high ranks more often. "
+            "Good matches are then frequent enough to learn from, and every pair's known probability undoes the choice."
+        ),
+        selection.uniformity(frame, values),
+    ]
+    probability = tables.judgments["inclusion_probability"].to_numpy(dtype=float)
+    known = probability[np.isfinite(probability)]
+    if len(known) and tables.judgments.attrs.get("probabilities") == "given":
+        blocks.append(
+            Paragraph(
+                f"The probability of a pair to be chosen runs from {known.min():.2g} to {known.max():.2g}, "
+                f"so one judged pair stands for between {1 / known.max():,.0f} and {1 / known.min():,.0f} "
+                "pairs of the collection.",
+                quiet=True,
+            )
+        )
+    return Section("pairs", "The pairs", blocks)
+
+
+def paper_section(
+    tables: StudyTables,
+    result: ScoreResult,
+    pairs: JudgedPairs,
+    options: Options,
+    values: dict[str, dict[str, np.ndarray]],
+) -> Section:
+    """The tables of paper 004, chapter 5, for this study."""
+    blocks: list[Block] = [
+        Paragraph(
+            "The same tables as in Shirahatti and Barnard's study, chapter 5, for comparison with theirs. "
+            "Here every correlation is out of sample and has its interval; theirs are in sample and have none."
+        )
+    ]
+    sources = tables.pair_column("source")
+    if sources is not None and any(values.values()):
+        members = selection.source_members(sources)
+        counts = pairs.counts(options.replicates, options.seed)
+        by_source = selection.by_source(result, members, values, counts, pairs.query)
+        if by_source:
+            blocks += [
+                Heading("Does it matter which system selected the pairs?"),
+                Paragraph(
+                    "One table for each system, as tables 5.3 to 5.6: rows are mappings, columns are the pairs "
+                    "that each system selected.",
+                    quiet=True,
+                ),
+                *by_source,
+            ]
+            blocks += selection.orders_by_selection(result, members)
+    blocks += [Heading("All pairs together"), selection.combined(result), selection.ranks(result)]
+    told = orders_agree(result)
+    if told:
+        blocks.append(Paragraph(told))
+    blocks += selection.variants(result)
+    return Section("paper", "The paper's tables", blocks)
+
+
+def truth_section(tables: StudyTables) -> Section | None:
+    """What was found beside what is true, where the study was simulated."""
+    if tables.truth is None or tables.truth.empty:
+        return None
+    rows: list[list[Cell]] = []
+    held = []
+    for entry in tables.truth.to_dict("records"):
+        true, found, low, high = (_number(entry.get(name)) for name in ("true", "recovered", "low", "high"))
+        inside = None if true is None or low is None or high is None else low <= true <= high
+        held += [] if inside is None else [inside]
+        estimate = Estimate.missing("not found") if found is None else Estimate(found, low, high)
+        said = "" if inside is None else "inside" if inside else "outside"
+        rows.append([str(entry["quantity"]).capitalize(), str(entry["system"]), true, estimate, said])
+    text = "This study was simulated, so the truth is known: here is what it found beside what is true."
+    if held:
+        text += f" {sum(held)} of {len(held)} intervals hold the true value; 95 of 100 should."
+    table = Table(
+        "truth",
+        "Recovered against true.",
+        [Column("Quantity"), Column("System"), Column("True", 3), Column("Recovered", 3), Column("Truth is")],
+        rows,
+    )
+    return Section("truth", "Against the truth", [Paragraph(text), table])
+
+
+def _number(text: object) -> float | None:
+    try:
+        value = float(str(text))
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def provenance(tables: StudyTables, result: ScoreResult, choices: Choices, command: Sequence[str]) -> Section:
+    """What the page was made of, and how to make it again."""
+    rows: list[list[Cell]] = [[file.name, file.size, file.sha256] for file in tables.files]
+    packages = ["relstudy", "numpy", "scipy", "pandas", "scikit-learn", "cvxpy", "matplotlib"]
+    items = [
+        ("Python", ".".join(map(str, sys.version_info[:3]))),
+        *((name, version(name)) for name in packages),
+        ("Judgments, fingerprint", str(result.pairs["fingerprint"])),
+        ("Seed", str(choices.seed)),
+        ("Bootstrap replicates", str(choices.replicates)),
+        ("Folds by query", str(choices.folds)),
+    ]
+    return Section(
+        "provenance",
+        "Where this page comes from",
+        [
+            Paragraph("The same files, versions and seed give the same page. It was made by"),
+            Command(" ".join(command)),
+            Terms(items),
+            Table(
+                "inputs",
+                "Files read, with their SHA-256.",
+                [Column("File"), Column("Bytes"), Column("SHA-256")],
+                rows,
+                shown=40,
+            ),
+        ],
+        "Provenance",
+    )

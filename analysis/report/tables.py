@@ -1,0 +1,234 @@
+"""One table, shown three ways: in the page, as CSV, as LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibration.estimates import Estimate
+
+Cell = str | int | float | Estimate | None
+MINUS = "−"
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Parameters
+    ----------
+    name : its heading
+    digits : decimals shown of a number; the CSV keeps all
+    signed : whether a plus sign is shown
+    percent : whether a share is shown in percent
+    p_value : whether small values are shown as "< 0.001"
+    """
+
+    name: str
+    digits: int = 2
+    signed: bool = False
+    percent: bool = False
+    p_value: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text, numbers and estimates under one caption.
+
+    Parameters
+    ----------
+    name : file name without ending, also the table's id in the page
+    caption : what the table shows, in a sentence
+    columns : the first one heads the rows
+    rows : one cell a column
+    note : what a reader must know to read it, or empty
+    best : columns whose highest ("max") or lowest ("min") value is set in bold
+    shown : how many rows the page shows; the files hold all
+
+    Examples
+    --------
+    >>> table = Table("t", "Two systems.", [Column("system"), Column("r")], [["a", Estimate(0.5, 0.4, 0.6)], ["b", 1]])
+    >>> print(table.csv().replace("\\r", ""))
+    system,r,r low,r high
+    a,0.5,0.4,0.6
+    b,1,,
+    <BLANKLINE>
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    best: tuple[tuple[str, str], ...] = ()
+    shown: int | None = None
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: a row of {len(row)} cells under {len(self.columns)} columns")
+
+    @property
+    def file(self) -> str:
+        """The name as a file's name: small letters, digits and hyphens."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-") or "table"
+
+    def numeric(self, index: int) -> bool:
+        """Whether a column holds numbers, and so stands to the right."""
+        return any(isinstance(row[index], int | float | Estimate) for row in self.rows)
+
+    def marked(self) -> set[tuple[int, int]]:
+        """(row, column) of the cells that are best in their column, among at least two values."""
+        found: set[tuple[int, int]] = set()
+        for name, which in self.best:
+            index = [column.name for column in self.columns].index(name)
+            values = {i: value for i, row in enumerate(self.rows) if (value := number(row[index])) is not None}
+            if len(values) > 1:
+                goal = max(values.values()) if which == "max" else min(values.values())
+                found |= {(i, index) for i, value in values.items() if value == goal}
+        return found
+
+    def csv(self) -> str:
+        """The table as CSV: full precision, an interval as two further columns, a reason where a number is missing."""
+        spans = [any(isinstance(row[i], Estimate) for row in self.rows) for i in range(len(self.columns))]
+        reasons = [any(_reason(row[i]) for row in self.rows) for i in range(len(self.columns))]
+        header: list[str] = []
+        for column, span, reason in zip(self.columns, spans, reasons, strict=True):
+            header += [column.name, *([f"{column.name} low", f"{column.name} high"] if span else [])]
+            header += [f"{column.name} reason"] if reason else []
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(header)
+        for row in self.rows:
+            line: list[object] = []
+            for cell, span, reason in zip(row, spans, reasons, strict=True):
+                if isinstance(cell, Estimate):
+                    line += [cell.value, cell.low, cell.high]
+                else:
+                    line += [cell, *([None, None] if span else [])]
+                line += [_reason(cell)] if reason else []
+            writer.writerow(["" if item is None else item for item in line])
+        return text.getvalue()
+
+    def latex(self) -> str:
+        """The table for a paper: booktabs, an interval in brackets behind its number."""
+        aligned = "".join("r" if self.numeric(i) else "l" for i in range(len(self.columns)))
+        best = self.marked()
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{latex_text(self.caption)}}}",
+            rf"\label{{tab:{self.file}}}",
+            rf"\begin{{tabular}}{{@{{}}{aligned}@{{}}}}",
+            r"\toprule",
+            " & ".join(latex_text(column.name) for column in self.columns) + r" \\",
+            r"\midrule",
+        ]
+        for i, row in enumerate(self.rows):
+            cells = [_latex_cell(cell, self.columns[j], (i, j) in best) for j, cell in enumerate(row)]
+            lines.append(" & ".join(cells) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        return "\n".join(lines) + "\n"
+
+    def data_address(self, form: str) -> str:
+        """The CSV or LaTeX text as a data: address, so that the page alone can hand it out."""
+        text, kind = (self.csv(), "text/csv") if form == "csv" else (self.latex(), "text/x-tex")
+        return f"data:{kind};charset=utf-8;base64,{b64encode(text.encode()).decode()}"
+
+
+def number(cell: Cell) -> float | None:
+    """The number in a cell, or None."""
+    value = cell.value if isinstance(cell, Estimate) else cell
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+def shown_number(value: float | None, column: Column = Column("")) -> str:
+    """A number as the page shows it: rounded, with a true minus sign.
+
+    Examples
+    --------
+    >>> shown_number(-0.12345), shown_number(0.5, Column("share", digits=0, percent=True)), shown_number(-0.0001)
+    ('−0.12', '50 %', '0.00')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    if column.p_value:
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    digits, scaled = column.digits, value * (100 if column.percent else 1)
+    text = f"{scaled:{'+' if column.signed else ''},.{digits}f}".replace(",", "\u202f")
+    if float(f"{scaled:.{digits}f}") == 0:
+        text = f"{0:.{digits}f}"
+    return text.replace("-", MINUS) + (" %" if column.percent else "")
+
+
+def shown_interval(cell: Cell, column: Column) -> str:
+    """The interval of an estimate, "0.40 to 0.60", or nothing."""
+    if not isinstance(cell, Estimate) or cell.low is None or cell.high is None:
+        return ""
+    bare = Column(column.name, column.digits, column.signed)
+    scale = 100 if column.percent else 1
+    return f"{shown_number(cell.low * scale, bare)} to {shown_number(cell.high * scale, bare)}"
+
+
+def _reason(cell: Cell) -> str | None:
+    return cell.reason if isinstance(cell, Estimate) and cell.value is None else None
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{mark: "\\" + mark for mark in "&%$#_"},
+    MINUS: "$-$",
+    "–": "--",
+    "\u202f": r"\,",
+    ">": r"\textgreater{}",
+    "<": r"\textless{}",
+    "±": r"$\pm$",
+    "σ": r"$\sigma$",
+}
+_LATEX_MARKS = re.compile("|".join(re.escape(mark) for mark in _LATEX))
+
+
+def latex_text(text: str) -> str:
+    """Text with every character that LaTeX would take as a command written out.
+
+    Examples
+    --------
+    >>> latex_text("R&D_50%")
+    'R\\\\&D\\\\_50\\\\%'
+    """
+    return _LATEX_MARKS.sub(lambda match: _LATEX[match[0]], text)
+
+
+def _latex_cell(cell: Cell, column: Column, best: bool) -> str:
+    if isinstance(cell, str) or cell is None:
+        return latex_text(cell or "")
+    value = number(cell)
+    text = latex_text(_plain(cell, value, column))
+    text = rf"\textbf{{{text}}}" if best else text
+    if isinstance(cell, Estimate) and cell.low is not None and cell.high is not None:
+        bare = Column(column.name, column.digits, column.signed)
+        scale = 100 if column.percent else 1
+        low, high = (latex_text(shown_number(end * scale, bare)) for end in (cell.low, cell.high))
+        text += f" [{low}, {high}]"
+    return text
+
+
+def _plain(cell: Cell, value: float | None, column: Column) -> str:
+    return shown_integer(cell) if isinstance(cell, int) else shown_number(value, column)
+
+
+def shown_integer(value: int) -> str:
+    """A count with narrow spaces between thousands."""
+    return f"{value:,}".replace(",", "\u202f").replace("-", MINUS)

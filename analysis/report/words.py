@@ -1,0 +1,139 @@
+"""What the numbers say, in sentences for readers without statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.report.layout import Sentence
+from analysis.report.tables import shown_number
+from analysis.results import INDICES, Comparison, ScoreResult, SystemScore
+from calibration.estimates import Estimate
+
+INDEX_NAMES = {
+    "pearson": "Correlation",
+    "average_precision": "Average precision",
+    "normalised_rank": "Normalised rank",
+}
+
+
+def count_of(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "query", "queries"), count_of(12, "query", "queries"), count_of(2, "pair")
+    ('1 query', '12 queries', '2 pairs')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\u202f")
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names as in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def order_of(result: ScoreResult) -> list[SystemScore]:
+    """The systems, best correlation first; those without one come last."""
+
+    def place(system: SystemScore) -> tuple[bool, float]:
+        value = system.estimate("pearson").value
+        strength = value if value is None or system.mapped_scores is not None else abs(value)
+        return strength is None, -(strength or 0.0)
+
+    return sorted(result.systems, key=place)
+
+
+def system_sentences(result: ScoreResult) -> list[Sentence]:
+    """One sentence for each system, best first, with its numbers beneath."""
+    ordered = order_of(result)
+    sentences = []
+    for system, after in zip(ordered, [*ordered[1:], None], strict=True):
+        text = _agreement(system) + _ranking(system)
+        if after is not None:
+            text += _against(result, system, after)
+        sentences.append(Sentence(system.name, f"{text}.", _numbers(system)))
+    return sentences
+
+
+def _agreement(system: SystemScore) -> str:
+    estimate = system.estimate("pearson")
+    if estimate.value is None:
+        return f"has no correlation with people's judgments, because {estimate.reason}"
+    if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
+        return "shows no agreement with people that chance could not explain"
+    if system.mapped_scores is not None and estimate.value < 0:
+        return "runs against people's judgments once its mapping is tried on other queries"
+    share = 100 * estimate.value**2
+    explained = f"{share:.0f}" if share >= 1 else "less than 1"
+    return f"explains {explained} % of the differences in people's judgments"
+
+
+def _ranking(system: SystemScore) -> str:
+    rank = system.normalised_rank.value
+    if rank is None:
+        return ""
+    return f" and puts a good match above a poor one {100 * (1 - rank):.0f} times in 100"
+
+
+def _numbers(system: SystemScore) -> str:
+    shown = [
+        f"{INDEX_NAMES[index].lower() if place else INDEX_NAMES[index]} {_with_interval(system.estimate(index))}"
+        for place, index in enumerate(INDICES)
+        if system.estimate(index).value is not None
+    ]
+    return ", ".join(shown)
+
+
+def _with_interval(estimate: Estimate) -> str:
+    text = shown_number(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} ({shown_number(estimate.low)} to {shown_number(estimate.high)})"
+
+
+def _against(result: ScoreResult, system: SystemScore, other: SystemScore) -> str:
+    found = comparison_of(result.comparisons, system.name, other.name, "pearson")
+    if found is None or found.p_holm is None:
+        return ""
+    if clear(found, result) and found.better == system.name:
+        return f"; its lead over {other.name} is more than chance"
+    return f"; by correlation it cannot be told apart from {other.name}"
+
+
+def comparison_of(comparisons: Sequence[Comparison], first: str, second: str, index: str) -> Comparison | None:
+    """The comparison of two systems, whichever is named first."""
+    for comparison in comparisons:
+        if comparison.index == index and {comparison.first, comparison.second} == {first, second}:
+            return comparison
+    return None
+
+
+def clear(comparison: Comparison, result: ScoreResult) -> bool:
+    """Whether a difference is more than chance after correction for the number of comparisons."""
+    level = float(result.conventions.get("level", 0.95))
+    return comparison.p_holm is not None and comparison.p_holm < 1 - level
+
+
+def orders_agree(result: ScoreResult) -> str:
+    """One sentence on whether the indices put the systems in one order."""
+    orders = {ordering.index: ordering.systems for ordering in result.orderings if len(ordering.systems) > 1}
+    if len(orders) < 2:
+        return ""
+    names = listed([INDEX_NAMES[index].lower() for index in orders])
+    kinds = set(orders.values())
+    if len(kinds) == 1:
+        order = " > ".join(next(iter(kinds)))
+        return f"All indices ({names}) put the systems in the same order: {order}."
+    firsts = {order[0] for order in orders.values()}
+    lead = f"but all put {firsts.pop()} first" if len(firsts) == 1 else "nor do they agree on the first"
+    taus = [shown_number(each.tau.value) for each in result.agreement if each.tau.value is not None]
+    tail = f"; Kendall's tau between their orders is {listed(taus)}" if taus else ""
+    return f"The indices ({names}) don't put the systems in one order, {lead}{tail}."

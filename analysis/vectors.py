@@ -1,0 +1,124 @@
+"""Vectors as a system: the score of a pair is the similarity of its query's and its result's vector."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import RelstudyError
+
+SIMILARITIES = ("cosine", "dot", "euclidean")
+
+
+def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+    """Read vectors with their ids.
+
+    Parameters
+    ----------
+    path : .npy, numbers [items, dimensions]
+    ids : text, one id a line; None looks for NAME.ids.txt, NAME.txt and NAME.ids beside NAME.npy
+
+    Returns
+    -------
+    DataFrame indexed by id (text), float columns
+
+    Raises
+    ------
+    RelstudyError
+        where a file is absent or no such array, ids and vectors differ in number, an id stands twice, a number is NaN
+    """
+    file = os.fspath(path)
+    try:
+        values = np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except (ValueError, OSError, EOFError) as error:
+        raise RelstudyError(f"{file}: this is not an array saved by numpy.save ({error})") from None
+    if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiub":
+        raise RelstudyError(f"{file}: an array of numbers [items, dimensions] is needed")
+    names = _read_ids(Path(file), ids)
+    if len(names) != len(values):
+        raise RelstudyError(f"{file}: {len(values)} vectors, but {len(names)} ids; one id a vector is needed")
+    index = pd.Index(names)
+    if index.has_duplicates:
+        raise RelstudyError(f"{file}: the id {index[index.duplicated()][0]!r} stands more than once")
+    numbers = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
+        raise RelstudyError(f"{file}: the vector of {names[row]!r} holds a value that is not a finite number")
+    return pd.DataFrame(numbers, index=index)
+
+
+def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
+    if ids is None:
+        beside = [vectors.with_suffix(ending) for ending in (".ids.txt", ".txt", ".ids")]
+        found = next((path for path in beside if path.is_file()), None)
+        if found is None:
+            looked = ", ".join(path.name for path in beside)
+            raise RelstudyError(f"{vectors}: vectors need ids, one a line, in a file beside them ({looked})")
+        ids = found
+    try:
+        lines = Path(ids).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise RelstudyError(f"{os.fspath(ids)}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise RelstudyError(f"{os.fspath(ids)}: the ids are not UTF-8 text") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def vector_scores(
+    pairs: pd.DataFrame,
+    results: pd.DataFrame,
+    queries: pd.DataFrame | None = None,
+    similarity: str = "cosine",
+    system: str = "vectors",
+) -> pd.DataFrame:
+    """Score pairs by the similarity of their vectors; pairs without both vectors are left out.
+
+    Parameters
+    ----------
+    pairs : query_id, result_id
+    results, queries : as `read_vectors` gives them; queries None takes the queries' vectors from `results` too
+    similarity : "cosine", "dot", or "euclidean" (the negative distance, so that higher is better)
+
+    Returns
+    -------
+    DataFrame[system, query_id, result_id, score]
+
+    Examples
+    --------
+    >>> vectors = pd.DataFrame([[1.0, 0.0], [1.0, 1.0]], index=["a", "b"])
+    >>> pairs = pd.DataFrame({"query_id": ["a"], "result_id": ["b"]})
+    >>> vector_scores(pairs, vectors)["score"].round(4).tolist()
+    [0.7071]
+    """
+    if similarity not in SIMILARITIES:
+        raise RelstudyError(f"similarity is {', '.join(SIMILARITIES)}; not {similarity!r}")
+    asked = results if queries is None else queries
+    if asked.shape[1] != results.shape[1]:
+        raise RelstudyError(
+            f"query vectors have {asked.shape[1]} dimensions and result vectors {results.shape[1]}; they must be equal"
+        )
+    left = asked.index.get_indexer(pd.Index(pairs["query_id"].astype(object)))
+    right = results.index.get_indexer(pd.Index(pairs["result_id"].astype(object)))
+    known = (left >= 0) & (right >= 0)
+    a, b = asked.to_numpy()[left[known]], results.to_numpy()[right[known]]
+    if similarity == "euclidean":
+        score = -np.sqrt(np.einsum("ij,ij->i", a - b, a - b))
+    else:
+        score = np.einsum("ij,ij->i", a, b)
+        if similarity == "cosine":
+            lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+            score = np.divide(score, lengths, out=np.zeros_like(score), where=lengths > 0)
+    kept = pairs.loc[known, ["query_id", "result_id"]]
+    return pd.DataFrame(
+        {
+            "system": system,
+            "query_id": kept["query_id"].to_numpy(),
+            "result_id": kept["result_id"].to_numpy(),
+            "score": score,
+        }
+    )

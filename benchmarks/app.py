@@ -1,0 +1,440 @@
+"""The app under many raters at once, beside Potato, in one run on one machine.
+
+    python benchmarks/app.py                       # 50 and 200 raters, 15 seconds each
+    python benchmarks/app.py --raters 50 --seconds 10 --peer-venv /tmp/potato
+
+Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Measured are committed
+ratings per second, the time from submitting to having the next page, requests that failed (after which the rater loads
+the page again, which belongs to that time), ratings that were
+acknowledged but are not in the data afterwards ("lost"), and pages stored for two raters though one was asked for
+("double"). Both servers run with their own way of keeping ratings; ours with SQLite (synchronous=FULL) and PostgreSQL
+(fsync on). Potato is installed from the package registry into an environment of its own, and runs as its documentation
+says (`potato start`). The load generator shares the machine with the servers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import venv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+QUERIES, RESULTS, PAGES_PER_QUERY = 200, 160, 40
+GENERATORS = 2
+
+
+@dataclass
+class Tally:
+    """What a generator saw.
+
+    Seconds from submit to next page (of all pages), how many pages were there before the time was up, errors, and the
+    pages acknowledged, by rater.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    in_time: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    acknowledged: dict[int, list[str]] = field(default_factory=dict)
+
+
+class Visitor:
+    """One rater's connection: keeps it open where the server lets it, and carries cookies."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.cookies: dict[str, str] = {}
+
+    def request(self, method: str, path: str, body: str | None = None, kind: str = "") -> tuple[int, str, str]:
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        if body is not None:
+            headers["Content-Type"] = kind or "application/x-www-form-urlencoded"
+        try:
+            self.connection.request(method, path, body, headers)
+            answer = self.connection.getresponse()
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+            # The server closed an idle connection; a browser opens another.
+            self.connection.close()
+            self.connection.request(method, path, body, headers)
+            answer = self.connection.getresponse()
+        text = answer.read().decode()
+        for line in answer.headers.get_all("Set-Cookie") or []:
+            name, _, value = line.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        return answer.status, answer.headers.get("Location") or "", text
+
+
+class OurRater:
+    """Submit, follow the redirect, read the next page."""
+
+    def __init__(self, port: int, number: int) -> None:
+        self.visitor = Visitor(port)
+        status, _, html = self.visitor.request("GET", "/consent")
+        assert status == 200, status
+        _, path, _ = self.visitor.request("POST", "/consent", urlencode({"csrf": hidden(html, "csrf"), "agree": "yes"}))
+        _, _, html = self.visitor.request("GET", path)
+        _, path, _ = self.visitor.request("POST", path, urlencode({"csrf": hidden(html, "csrf")}))
+        self.path = path
+        _, _, self.html = self.visitor.request("GET", path)
+        self.choice = str(1 + number % 5)
+
+    def page(self) -> tuple[str, str]:
+        """Submit and get the next page; (what went wrong or "", the name of the page submitted)."""
+        fields = {"form": hidden(self.html, "form"), **{f"rating-{n}": self.choice for n in range(1, 5)}}
+        status, path, _ = self.visitor.request("POST", self.path, urlencode(fields))
+        if status != 303 or not path.startswith("/rate/"):
+            return f"submit {status} {path}", ""
+        done, self.path = self.path, path
+        status, _, self.html = self.visitor.request("GET", path)
+        return ("" if status == 200 else f"next {status}"), done
+
+    def reload(self) -> bool:
+        _, path, _ = self.visitor.request("GET", "/rate")
+        status, _, self.html = self.visitor.request("GET", path or self.path)
+        self.path = path or self.path
+        return status == 200 and 'name="form"' in self.html
+
+
+class PotatoRater:
+    """As its page does: /updateinstance, then /annotate with action next_instance."""
+
+    def __init__(self, port: int, number: int) -> None:
+        self.visitor = Visitor(port)
+        login = urlencode({"action": "login", "email": f"rater{number}", "pass": ""})
+        status, _, _ = self.visitor.request("POST", "/auth", login)
+        assert status == 302, status
+        _, _, self.html = self.visitor.request("GET", "/annotate")
+        self.choice = str(1 + number % 5)
+
+    def page(self) -> tuple[str, str]:
+        name = hidden(self.html, "instance_id")
+        answer = {
+            "instance_id": name,
+            "annotations": {f"r{n}:::{self.choice}": "true" for n in range(1, 5)},
+            "span_annotations": [],
+        }
+        status, _, text = self.visitor.request("POST", "/updateinstance", json.dumps(answer), "application/json")
+        if status != 200 or json.loads(text).get("status") != "success":
+            return f"submit {status}", ""
+        status, _, self.html = self.visitor.request("POST", "/annotate", urlencode({"action": "next_instance"}))
+        if status != 200 or 'id="instance_id"' not in self.html:
+            return f"next {status}", name
+        return "", name
+
+    def reload(self) -> bool:
+        status, _, self.html = self.visitor.request("GET", "/annotate")
+        return status == 200 and 'id="instance_id"' in self.html
+
+
+def reload(rater: OurRater | PotatoRater) -> bool:
+    """Do as a person does after an error: load the page again, so that the number of raters stays what it was."""
+    for _ in range(5):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            if rater.reload():
+                return True
+    return False
+
+
+def hidden(html: str, name: str) -> str:
+    """The value of a hidden field."""
+    found = re.search(rf'<input[^>]*name="{name}"[^>]*value="([^"]*)"', html)
+    if found is None:
+        raise ValueError(f"no field {name}")
+    return found[1]
+
+
+def generate(
+    kind: str,
+    port: int,
+    numbers: list[int],
+    seconds: float,
+    ready: Barrier,
+    results: multiprocessing.Queue[Tally],
+) -> None:
+    """One generator process: a thread for each of its raters."""
+    tally = Tally()
+    make = OurRater if kind == "ours" else PotatoRater
+    raters: dict[int, Any] = {}
+    counts: list[int] = []
+
+    def enter(number: int) -> None:
+        try:
+            raters[number] = make(port, number)
+        except Exception as error:
+            tally.errors[f"entering: {error!r}"[:120]] += 1
+
+    def work(number: int) -> None:
+        mine: list[float] = []
+        done: list[str] = []
+        in_time = 0
+        while time.perf_counter() < end and number in raters:
+            began = time.perf_counter()
+            try:
+                trouble, name = raters[number].page()
+            except Exception as error:
+                trouble, name = repr(error)[:120], ""
+            if name:
+                done.append(name)
+            if trouble:
+                tally.errors[trouble] += 1
+                if not reload(raters[number]):
+                    break
+            now = time.perf_counter()
+            if name:
+                mine.append(now - began)
+                in_time += now <= end
+        tally.seconds.extend(mine)
+        counts.append(in_time)
+        tally.acknowledged[number] = done
+
+    for each in (enter, work):
+        if each is work:
+            ready.wait(600)
+            end = time.perf_counter() + seconds
+        threads = [threading.Thread(target=each, args=(number,)) for number in numbers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    tally.in_time = sum(counts)
+    results.put(tally)
+
+
+def load(kind: str, port: int, raters: int, seconds: float) -> Tally:
+    """All generators at once; their tallies together."""
+    context = multiprocessing.get_context("spawn")
+    ready = context.Barrier(GENERATORS)
+    results: multiprocessing.Queue[Tally] = context.Queue()
+    processes = [
+        context.Process(target=generate, args=(kind, port, list(range(g, raters, GENERATORS)), seconds, ready, results))
+        for g in range(GENERATORS)
+    ]
+    for process in processes:
+        process.start()
+    total = Tally()
+    for _ in processes:
+        part = results.get(timeout=seconds + 900)
+        total.seconds += part.seconds
+        total.in_time += part.in_time
+        total.errors.update(part.errors)
+        total.acknowledged.update(part.acknowledged)
+    for process in processes:
+        process.join(10)
+    return total
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running(command: list[str], port: int, log: Path, environment: dict[str, str] | None = None) -> Iterator[None]:
+    """A server from when it answers until the block ends."""
+    with open(log, "ab") as out:
+        child = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=out,
+            cwd=log.parent,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+        try:
+            deadline = time.monotonic() + 120
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    break
+                except OSError:
+                    if time.monotonic() > deadline or child.poll() is not None:
+                        raise SystemExit(f"the server did not start; see {log}") from None
+                    time.sleep(0.2)
+            yield
+        finally:
+            os.killpg(child.pid, signal.SIGTERM)
+            try:
+                child.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+
+
+def our_folder(folder: Path) -> Path:
+    """8,000 pages of four results."""
+    from PIL import Image
+
+    folder.mkdir(parents=True)
+    Image.new("RGB", (8, 8)).save(folder / "p.png")
+    names = [f"q{i}" for i in range(QUERIES)] + [f"r{i}" for i in range(RESULTS)]
+    (folder / "collection.csv").write_text("item_id,kind,path\n" + "".join(f"{name},image,p.png\n" for name in names))
+    pairs = [
+        f"q{query}-{result},q{query},r{result},image,unique\n"
+        for query in range(QUERIES)
+        for result in range(4 * PAGES_PER_QUERY)
+    ]
+    (folder / "pairs.csv").write_text("pair_id,query_id,result_id,paradigm,block\n" + "".join(pairs))
+    (folder / "study.toml").write_text(
+        '[study]\nid = "bench"\ntitle = "Bench"\n[entry]\nrules = ["open"]\n'
+        '[[blocks]]\nname = "unique"\npairs = "unique"\npairs_per_rater = "all"\n'
+    )
+    return folder
+
+
+def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: int) -> dict[str, Any]:
+    """Serve, load, and compare what was acknowledged with the export."""
+    from studyapp.export import ratings_table
+    from studyapp.store import Store
+    from studyapp.study import Study
+
+    port = free_port()
+    command = [sys.executable, "-m", "studyapp", "serve", str(folder), "--port", str(port), "--workers", str(workers)]
+    with running([*command, "--quiet"], port, folder / "server.log", {"DATABASE_URL": url}):
+        tally = load("ours", port, raters, seconds)
+    store = Store(url)
+    table = ratings_table(store, Study.load(folder))
+    store.dispose()
+    acknowledged = 4 * sum(len(pages) for pages in tally.acknowledged.values())
+    return figures(
+        tally, seconds, lost=max(0, acknowledged - len(table)), double=int(table.duplicated("pair_id").sum())
+    )
+
+
+def measure_potato(folder: Path, program: Path, raters: int, seconds: float) -> dict[str, Any]:
+    """The same pages in Potato: four Likert schemes on an item with five pictures, one annotator an item."""
+    folder.mkdir(parents=True)
+    schemes = "".join(
+        f"  - {{annotation_type: likert, name: r{n}, description: Result {n}, size: 5, "
+        "min_label: poor match, max_label: good match}\n"
+        for n in range(1, 5)
+    )
+    (folder / "config.yaml").write_text(
+        "annotation_task_name: bench\ntask_dir: .\noutput_annotation_dir: annotation_output/\n"
+        "output_annotation_format: json\ndata_files: [data.jsonl]\nitem_properties: {id_key: id, text_key: text}\n"
+        "assignment_strategy: random\nmax_annotations_per_user: 160\nmax_annotations_per_item: 1\n"
+        "require_password: false\nuser_config: {allow_all_users: true, users: []}\n"
+        f"secret_key: {'0123456789abcdef' * 4}\nsite_dir: default\nannotation_schemes:\n{schemes}"
+    )
+    with open(folder / "data.jsonl", "w", encoding="utf-8") as out:
+        for number in range(QUERIES * PAGES_PER_QUERY):
+            out.write(json.dumps({"id": f"i{number}", "text": '<img src="/static/p.png">' * 5}) + "\n")
+    port = free_port()
+    command = [str(program), "start", "config.yaml", "-p", str(port), "--host", "127.0.0.1"]
+    with running(command, port, folder / "server.log"):
+        tally = load("potato", port, raters, seconds)
+        time.sleep(2)
+    kept: dict[tuple[int, str], int] = {}
+    for state in folder.glob("annotation_output/rater*/user_state.json"):
+        number = int(state.parent.name.removeprefix("rater"))
+        for name, answers in json.loads(state.read_text())["instance_id_to_label_to_value"].items():
+            kept[(number, name)] = len(answers)
+    lost = sum(4 - kept.get((number, name), 0) for number, names in tally.acknowledged.items() for name in names)
+    per_item = Counter(name for _, name in kept)
+    return figures(tally, seconds, lost=lost, double=4 * sum(count - 1 for count in per_item.values() if count > 1))
+
+
+def figures(tally: Tally, seconds: float, lost: int, double: int) -> dict[str, Any]:
+    times = np.array(tally.seconds) if tally.seconds else np.array([np.nan])
+    return {
+        "ratings_per_second": 4 * tally.in_time / seconds,
+        "p50": float(np.percentile(times, 50)),
+        "p95": float(np.percentile(times, 95)),
+        "errors": sum(tally.errors.values()),
+        "lost": lost,
+        "double": double,
+        "kinds": dict(tally.errors.most_common(3)),
+    }
+
+
+def potato_program(folder: Path) -> Path:
+    """Potato in an environment of its own, installed on first use."""
+    program = folder / "bin" / "potato"
+    if not program.exists():
+        print(f"installing potato-annotation into {folder} ...", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+        subprocess.run([folder / "bin" / "pip", "install", "-q", "potato-annotation"], check=True)
+    return program
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--raters", type=int, nargs="+", default=[50, 200])
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--peer-venv", type=Path, default=Path(tempfile.gettempdir()) / "relstudy-potato")
+    parser.add_argument("--without", nargs="*", default=[], choices=["sqlite", "postgresql", "potato"])
+    parser.add_argument("--json", type=Path, help="write the figures there as well")
+    options = parser.parse_args()
+    from tests.studyapp.cluster import Cluster, installed
+
+    work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
+    cluster = None
+    binaries = installed()
+    if "postgresql" not in options.without and binaries is not None:
+        cluster = Cluster(binaries, fsync=True)
+    rows: list[dict[str, Any]] = []
+    try:
+        for raters in options.raters:
+            if "potato" not in options.without:
+                program = potato_program(options.peer_venv)
+                found = measure_potato(work / f"potato{raters}", program, raters, options.seconds)
+                rows.append({"server": "Potato", "raters": raters, **found})
+            if "sqlite" not in options.without:
+                folder = our_folder(work / f"sqlite{raters}")
+                url = f"sqlite:///{folder / 'study.db'}"
+                found = measure_ours(folder, url, raters, options.seconds, options.workers)
+                rows.append({"server": "relstudy, SQLite", "raters": raters, **found})
+            if cluster is not None:
+                folder = our_folder(work / f"pg{raters}")
+                found = measure_ours(folder, cluster.new_database(), raters, options.seconds, options.workers)
+                rows.append({"server": "relstudy, PostgreSQL", "raters": raters, **found})
+    finally:
+        if cluster is not None:
+            cluster.stop()
+    peers = {row["raters"]: row for row in rows if row["server"] == "Potato"}
+    head = f"{'server':22}{'raters':>7}{'ratings/s':>11}{'p50 s':>9}{'p95 s':>9}{'errors':>8}{'lost':>6}{'double':>8}"
+    print(head + f"{'ratings/s : Potato':>20}{'p95 : Potato':>14}")
+    for row in rows:
+        peer = peers.get(row["raters"])
+        ratio = f"{row['ratings_per_second'] / peer['ratings_per_second']:.1f}" if peer else "–"
+        slow = f"{row['p95'] / peer['p95']:.3f}" if peer else "–"
+        print(
+            f"{row['server']:22}{row['raters']:>7}{row['ratings_per_second']:>11.1f}{row['p50']:>9.3f}{row['p95']:>9.3f}"
+            f"{row['errors']:>8}{row['lost']:>6}{row['double']:>8}{ratio:>20}{slow:>14}"
+        )
+        for kind, count in row["kinds"].items():
+            print(f"    {count} x {kind}")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    if not any(row["errors"] for row in rows):
+        shutil.rmtree(work, ignore_errors=True)
+    else:
+        print(f"logs are in {work}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

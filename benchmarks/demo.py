@@ -1,0 +1,109 @@
+"""How often the demo's intervals hold the truth, over many samples of one collection: python -P benchmarks/demo.py [DRAWS].
+
+Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs anew, the panel rates them without
+pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every index:
+share of draws whose 95 % interval holds the truth, mean error, and standard deviation of the error; once with the panel's
+noisy ratings, and once with judgments free of noise, which leaves the error of sampling alone.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+from analysis.scoring import Options as Scoring
+from analysis.scoring import score_systems
+from calibration.console import print_table, progress
+from calibration.ratings import read_ratings
+from calibration.study import calibrate
+from calibration.tables import read_json, write_table
+from studyapp.choosing import Options, choose_from
+from studyapp.collection import Collection
+from studyapp.demo.collection import DemoCollection, make_collection
+from studyapp.demo.panel import Panel, draw_raters
+from studyapp.demo.pipeline import THRESHOLD, Size, available_systems
+from studyapp.demo.recovered import Recovered, census, system_rows
+from studyapp.sources import Source, open_sources
+
+
+def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
+    """Every system's score of every pair, in the precision that scores are kept in."""
+    parts = []
+    for source in sources:
+        for query in collection:
+            scores = source.score(query)
+            if scores is None:
+                continue
+            places = collection.results(query.kind)
+            places = places[np.isfinite(scores[places]) & (collection.ids[places] != query.id)]
+            kept = scores[places].astype(np.float32).astype(float)
+            ids = {"query_id": query.id, "result_id": collection.ids[places]}
+            parts.append(pd.DataFrame({"system": source.name, **ids, "score": kept}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def judged(pairs: pd.DataFrame, panel: Panel, size: Size, *, noise: bool) -> pd.DataFrame:
+    """Judgments of the pairs, by rating and calibrating, or free of noise."""
+    keys = ["query_id", "result_id"]
+    if not noise:
+        relevance = panel.collection.relevance(list(pairs["query_id"]), list(pairs["result_id"]))
+        return pairs[[*keys, "inclusion_probability"]].assign(judgment=panel.consensus(relevance))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "ratings.csv"
+        write_table(panel.rate(pairs, size.ratings_per_pair), file)
+        found = calibrate(read_ratings(file), "pooled", handed_out="random", force=True)
+    return found.judgments.merge(pairs[[*keys, "inclusion_probability"]], on=keys)
+
+
+def one_draw(
+    seed: int,
+    collection: Collection,
+    sources: list[Source],
+    known: DemoCollection,
+    scores: pd.DataFrame,
+    *,
+    noise: bool,
+) -> list[Recovered]:
+    """Choose, rate, calibrate, score, and compare with all pairs."""
+    size = Size()
+    panel = Panel(draw_raters(size.raters, 0), known, seed)
+    options = Options(queries=size.queries, results=size.results, base=size.base, seed=seed)
+    judgments = judged(choose_from(collection, sources, options).pairs, panel, size, noise=noise)
+    of_pairs = scores.merge(judgments[["query_id", "result_id"]], on=["query_id", "result_id"])
+    result = score_systems(judgments, of_pairs, options=Scoring(threshold=THRESHOLD, replicates=300))
+    return system_rows(result.as_json()["systems"], census(known, panel, scores, THRESHOLD))
+
+
+@click.command()
+@click.argument("draws", default=20)
+@click.option("--folder", type=click.Path(path_type=Path, exists=True), default=Path("demo"))
+def main(draws: int, folder: Path) -> None:
+    """Print the table."""
+    made = read_json(folder / "demo.json")
+    known = make_collection(made["images"], made["seed"])
+    collection = Collection.load(folder)
+    sources = open_sources(folder, collection, list(available_systems()))
+    scores = all_scores(collection, sources)
+    for noise in (True, False):
+        held: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        errors: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for seed in progress(range(100, 100 + draws), "draws", draws):
+            for row in one_draw(seed, collection, sources, known, scores, noise=noise):
+                held[row.quantity, row.system].append(bool(row.covered))
+                errors[row.quantity, row.system].append((row.recovered or 0.0) - row.true)
+        rows = [
+            [*key, f"{np.mean(held[key]):.2f}", f"{np.mean(errors[key]):+.4f}", f"{np.std(errors[key]):.4f}"]
+            for key in held
+        ]
+        click.echo("with the panel's noise" if noise else "with judgments free of noise")
+        print_table(rows, ["quantity", "system", "held", "mean error", "standard deviation"])
+        click.echo(f"all: {np.mean([np.mean(values) for values in held.values()]):.3f} over {draws} draws\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""How long a draw takes and how much memory, by size of the collection; and what the weights recover.
+
+    python benchmarks/sampling.py [--items 16000] [--queries 400] [--results 40]
+    python benchmarks/sampling.py --bias
+    python benchmarks/sampling.py --rounds
+
+Scale: items with keywords and vectors from a seed, four systems (keywords, two sets of vectors, BM25), scored one query at a
+time, written as a study would be. Peers, in the same run: the same draw over a full table of all pairs (for a collection
+small enough), as one would write it with NumPy.
+
+Bias: precision and recall of four systems whose relevance is known, by three weightings, mean of 200 draws.
+Rounds: uniformity error of the demo's simulated panel before and after a round from mappings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+# This file has a module's name beside packages' names, so its folder must not come first.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+
+def make_study(folder: Path, items: int, seed: int = 0) -> None:
+    rng = np.random.default_rng(seed)
+    words = np.array([f"word{number}" for number in range(400)])
+    chosen = words[(400 * rng.random((items, 6)) ** 2).astype(int)]
+    ids = [f"i{number:05d}" for number in range(items)]
+    pd.DataFrame(
+        {"item_id": ids, "text": [" ".join(row) for row in chosen], "keywords": [";".join(row) for row in chosen]}
+    ).to_csv(folder / "collection.csv", index=False)
+    (folder / "scores").mkdir()
+    for name in ("one", "two"):
+        np.save(folder / "scores" / f"{name}.npy", rng.standard_normal((items, 64)).astype(np.float32))
+        (folder / "scores" / f"{name}.ids.txt").write_text("\n".join(ids) + "\n")
+
+
+def ours(items: int, queries: int, results: int) -> tuple[float, int]:
+    """Seconds for load, fit, draw and write; number of pairs."""
+    from studyapp.choosing import Options, choose
+    from studyapp.commands.sample import write
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_study(folder, items)
+        start = time.perf_counter()
+        systems = ["keywords", "bm25", "vectors:one.npy", "vectors:two.npy"]
+        chosen = choose(folder, Options(systems=systems, text_queries=queries, results=results))
+        write(folder, chosen)
+        return time.perf_counter() - start, len(chosen.pairs)
+
+
+def full_table(items: int, queries: int, results: int) -> float:
+    """Seconds for the same kind of draw when every system's scores of all pairs are held at once (scores given)."""
+    rng = np.random.default_rng(0)
+    start = time.perf_counter()
+    size = np.zeros((items, items))
+    weights = 1 / np.arange(1, items + 1)
+    weights /= weights.sum()
+    for _ in range(4):
+        vectors = rng.standard_normal((items, 64)).astype(np.float32)
+        rank = (-(vectors @ vectors.T)).argsort(axis=1).argsort(axis=1)
+        size += weights[rank] / 4
+    size = 0.95 * size + 0.05 / items
+    for query in rng.choice(items, queries, replace=False):
+        rng.choice(items, results, replace=False, p=size[query] / size[query].sum())
+    return time.perf_counter() - start
+
+
+class Matrix:
+    """A system whose scores are written down."""
+
+    stamp = "fixed"
+
+    def __init__(self, name: str, collection: Any, scores: np.ndarray) -> None:
+        self.name, self._collection, self._scores = name, collection, scores
+
+    def score(self, query: Any) -> np.ndarray:
+        return self._scores[self._collection.position(query.id)]
+
+
+def bias(number: int = 400, results: int = 40, draws: int = 200) -> None:
+    """Means over draws of precision and recall at the best 2 % of all pairs, by weighting."""
+    from analysis.judged import rank_power_weights
+    from analysis.precision_recall import precision_recall_curve
+    from studyapp.collection import Collection, Item
+    from studyapp.design import Round, shape
+    from studyapp.sampling import simple_random_sample, systematic_sample
+
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(number, number))
+    relevant = latent > 2
+    collection = Collection([Item(f"i{place}", "image") for place in range(number)])
+    sources = [
+        Matrix(f"{c:g}", collection, c * latent + np.sqrt(1 - c * c) * rng.normal(size=latent.shape))
+        for c in (0.9, 0.6, 0.45, 0.3)
+    ]
+    half = {"image": 0.5}
+    this = Round(1, {}, results, 1.0, 0.05, 1, half, {"image": number}, 0)
+    shapes = [shape(this, query, collection, sources) for query in collection]
+    others = ~np.eye(number, dtype=bool)
+    share = sum((found.probability * relevant[q, found.candidates]).sum() for q, found in enumerate(shapes))
+    print(f"{relevant[others].mean():.1%} of all pairs relevant, {share / (number * results):.1%} of those drawn")
+    print(f"{'strength':>8}  {'':9}  {'truth':>7}  {'design':>7}  {'se':>7}  {'rank^5':>7}  {'equal':>7}")
+    for source in sources:
+        values = source._scores
+        cut = np.quantile(values[others], 0.98)
+
+        def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float = cut) -> tuple[float, float]:
+            curve = precision_recall_curve(good, score, weight)
+            point = np.flatnonzero(curve.threshold >= cut)[-1]
+            return float(curve.precision[point]), float(curve.recall[point])
+
+        found = []
+        for _ in range(draws):
+            queries = simple_random_sample(number, number // 2, rng)
+            chosen = [systematic_sample(shapes[query].probability, rng) for query in queries]
+            rows = np.repeat(queries, [len(places) for places in chosen])
+            columns = np.concatenate([shapes[q].candidates[c] for q, c in zip(queries, chosen, strict=True)])
+            probability = np.concatenate([shapes[q].probability[c] for q, c in zip(queries, chosen, strict=True)])
+            good, score = relevant[rows, columns], values[rows, columns]
+            weights = (1 / probability, rank_power_weights(score), np.ones(len(score)))
+            found.append([at_cut(good, score, weight) for weight in weights])
+        mean = np.mean(found, axis=0)
+        error = np.std(found, axis=0, ddof=1)[0] / np.sqrt(draws)
+        truth = at_cut(relevant[others], values[others], np.ones(others.sum()))
+        for column, what in enumerate(("precision", "recall")):
+            print(
+                f"{source.name:>8}  {what:9}  {truth[column]:7.4f}  {mean[0, column]:7.4f}  {error[column]:7.4f}  "
+                f"{mean[1, column]:7.4f}  {mean[2, column]:7.4f}"
+            )
+
+
+def rounds(number: int = 1_000) -> None:
+    """Table 5.2 on the demo's panel: keyword overlap and colours, 100 queries of 20 results in each round."""
+    from sklearn.isotonic import IsotonicRegression
+
+    from analysis.uniformity import uniformity_table
+    from mapping.fitted import FittedMapping
+    from studyapp.choosing import Options, choose_from
+    from studyapp.collection import Collection
+    from studyapp.demo.collection import make_collection, write_collection
+    from studyapp.demo.panel import Panel, draw_raters
+    from studyapp.next_round import NextOptions, next_from
+    from studyapp.sources import open_sources
+
+    with tempfile.TemporaryDirectory() as name:
+        demo = make_collection(number, 0)
+        write_collection(demo, Path(name), workers=2)
+        collection = Collection.load(Path(name))
+        sources = open_sources(Path(name), collection, ["keywords", "colour"])
+        panel = Panel(draw_raters(12), demo)
+        first = choose_from(collection, sources, Options())
+        judged = panel.rate(first.pairs).groupby(["query_id", "result_id"], as_index=False)["rating"].mean().dropna()
+        judged = judged.rename(columns={"rating": "judgment"})
+        mappings = {}
+        for source in sources:
+            score = np.concatenate(
+                [
+                    source.score(collection[query])[[collection.position(item) for item in group["result_id"]]]
+                    for query, group in judged.groupby("query_id", sort=True)
+                ]
+            )
+            fitted = IsotonicRegression().fit(score, judged.sort_values("query_id", kind="stable")["judgment"])
+            knots, place = np.unique(fitted.X_thresholds_, return_index=True)
+            mappings[source.name] = FittedMapping(knots, fitted.y_thresholds_[place], system=source.name)
+        later = next_from(collection, sources, first.design, first.pairs, judged, mappings, NextOptions())
+        rated = panel.rate(later.pairs).merge(later.pairs[["pair_id", "source", "round"]], on="pair_id")
+        table = uniformity_table(rated[rated["block"] == "unique"], [1, 2, 3, 4, 5])
+        print(table.round(3).to_string(index=False))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=16_000)
+    parser.add_argument("--queries", type=int, default=400)
+    parser.add_argument("--results", type=int, default=40)
+    parser.add_argument("--bias", action="store_true")
+    parser.add_argument("--rounds", action="store_true")
+    given = parser.parse_args()
+    if given.bias:
+        bias()
+        return
+    if given.rounds:
+        rounds()
+        return
+    print(f"{'items':>6}  {'pairs':>6}  {'relstudy s':>10}  {'peak MB so far':>14}  {'full table s':>12}  {'ratio':>6}")
+    for items in sorted({1_000, min(4_000, given.items), given.items}):
+        seconds, pairs = ours(items, min(given.queries, items), given.results)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        if items <= 4_000:
+            peer = full_table(items, min(given.queries, items), given.results)
+            beside = f"{peer:12.1f}  {peer / seconds:6.1f}"
+        else:
+            beside = f"{'(' + format(items**2 * 8 / 1e9, '.1f') + ' GB)':>12}  {'':>6}"
+        print(f"{items:6d}  {pairs:6d}  {seconds:10.1f}  {peak:14.0f}  {beside}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

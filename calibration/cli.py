@@ -1,0 +1,232 @@
+"""relstudy calibrate: ratings in; judgments, raters and calibrated ratings out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calibration.console import print_json, print_table, progress, say
+from calibration.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from calibration.study import Calibration
+
+METHODS = ("pooled", "shrunk", "zscore", "mean", "none", "ordinal")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  relstudy calibrate my-study/ratings.csv -o my-study --pairs my-study/pairs.csv
+  relstudy calibrate ratings.csv -o out --base-column in_common_set --method zscore
+"""
+)
+@click.argument("ratings", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder to write the tables to.")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="pooled: all ratings, when pairs were handed out at random. shrunk: the base block, moments shrunk. zscore: "
+    "the base block as it stands (Eq. 2.1). mean: offsets only. none. ordinal: a cumulative-link model (slow). "
+    "Default: pooled or shrunk, by what is known and tested about the hand-out; says which and why.",
+)
+@click.option("--base-column", metavar="NAME", help="A yes/no column that marks the base block.")
+@click.option(
+    "--handed-out",
+    type=click.Choice(["random", "fixed"]),
+    help="How unique pairs were handed to raters, where the table doesn't record it.",
+)
+@click.option("--force", is_flag=True, help="Use pooled even where pairs don't look handed out at random.")
+@click.option("--pairs", type=click.Path(path_type=Path), help="A pairs table to take inclusion probabilities from.")
+@click.option("--clip", is_flag=True, help="Keep calibrated values within the scale.")
+@click.option("--trust-raters", is_flag=True, help="Accept raters whose ratings look like sorted slots.")
+@click.option("--compare", metavar="RATER", help="Compare this rater with all the others (paper, section 5.6).")
+@click.option(
+    "--scores",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="With --compare: score tables of systems, to correlate with both sides' judgments.",
+)
+@click.option("--figures", is_flag=True, help="Write figures/*.svg as well.")
+@click.option(
+    "--binary",
+    type=click.Path(path_type=Path),
+    help="With --figures: ratings of the same pairs on the binary scale, for the paper's figure 5.2.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="For the sampling of the ordinal method.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def calibrate(
+    ratings: Path,
+    out: Path | None,
+    method: str | None,
+    base_column: str | None,
+    handed_out: str | None,
+    force: bool,
+    pairs: Path | None,
+    clip: bool,
+    trust_raters: bool,
+    compare: str | None,
+    scores: tuple[Path, ...],
+    figures: bool,
+    binary: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Put people's RATINGS on one scale and average them into judgments.
+
+    Writes judgments.csv, raters.csv and calibrated.csv to the folder named by -o.
+    """
+    if out is None and compare is None:
+        raise click.UsageError("Name a folder to write to, with -o.")
+    if figures and out is None:
+        raise click.UsageError("--figures needs a folder to write to, with -o.")
+    if binary is not None and not figures:
+        raise click.UsageError("--binary goes with --figures.")
+    if scores and compare is None:
+        raise click.UsageError("--scores goes with --compare.")
+    from calibration.ratings import read_ratings
+    from calibration.study import calibrate as put_on_one_scale
+    from calibration.study import summary
+
+    if out is not None and out.is_file():
+        raise RelstudyError(f"{out}: this is a file; -o needs a folder")
+    steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
+    next(steps)
+    table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters)
+    for note in table.notes:
+        say(note)
+    next(steps)
+    result = put_on_one_scale(table, method, handed_out=handed_out, clip=clip, force=force, seed=seed)
+    if method is None and (as_json or compare is not None):
+        say(f"method {result.choice.method}: {result.choice.why}")
+    if compare is not None:
+        _compare(result, compare, scores, as_json)
+    if out is None:
+        return
+    next(steps)
+    _write(result, out, pairs)
+    if figures:
+        _draw(result, out / "figures", binary)
+    if compare is not None:
+        return
+    next(steps)
+    figures_of = summary(result)
+    list(steps)  # takes the bar away
+    if as_json:
+        print_json(figures_of)
+    else:
+        _print(figures_of)
+        say(f"wrote {out / 'judgments.csv'}, {out / 'raters.csv'} and {out / 'calibrated.csv'}")
+
+
+def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
+    import numpy as np
+
+    from calibration.judgments import inclusion_probabilities, write_judgments
+    from calibration.tables import Checked, write_table
+
+    frame, judgments = result.ratings.frame, result.judgments
+    if pairs is not None:
+        judgments["inclusion_probability"] = inclusion_probabilities(judgments, pairs)
+    elif "inclusion_probability" in frame:
+        checked = Checked(frame, "the ratings")
+        known = checked.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
+        checked.raise_faults()
+        first = frame[["query_id", "result_id"]].assign(inclusion_probability=known)
+        joined = judgments.merge(first.drop_duplicates(["query_id", "result_id"]), on=["query_id", "result_id"])
+        judgments["inclusion_probability"] = joined["inclusion_probability"].to_numpy()
+    if "inclusion_probability" not in judgments:
+        say(
+            "inclusion probabilities are not known, so judgments.csv has none and later steps weigh pairs equally; "
+            "--pairs pairs.csv adds them"
+        )
+    elif judgments["inclusion_probability"].isna().any():
+        unknown = int(judgments["inclusion_probability"].isna().sum())
+        say(f"{unknown} of {len(judgments)} pairs have no known inclusion probability; theirs is left empty")
+    calibrated = frame.drop(columns=["base", "calibrated"], errors="ignore")
+    calibrated["calibrated"] = result.calibrated
+    calibrated["block"] = np.where(frame["base"], "base", "unique")
+    write_judgments(judgments, out / "judgments.csv")
+    write_table(result.raters, out / "raters.csv")
+    write_table(calibrated, out / "calibrated.csv")
+
+
+def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
+    from calibration.plots import binary_against_graded, pictures
+    from calibration.ratings import read_ratings
+    from calibration.tables import write_text
+
+    drawings = pictures(result)
+    if binary is not None:
+        other = read_ratings(binary)
+        if (other.low, other.high) != (0.0, 1.0):
+            raise RelstudyError(f"{binary}: ratings on the binary scale (0 or 1) are needed, and these are not")
+        drawings["binary-by-graded"] = lambda: binary_against_graded(other.frame, result.ratings.frame, alone=True)
+    for name, draw in progress(list(drawings.items()), "figures"):
+        write_text(draw(), folder / f"{name}.svg")
+    say(f"wrote {', '.join(str(folder / name) + '.svg' for name in drawings)}")
+
+
+def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json: bool) -> None:
+    from calibration.comparison import compare_rater, read_plain_scores
+
+    comparison = compare_rater(result, rater, [read_plain_scores(path) for path in scores])
+    if as_json:
+        print_json(comparison.as_json())
+        return
+    for line in comparison.sentences():
+        click.echo(line)
+    if comparison.systems:
+        click.echo()
+        print_table(*comparison.table())
+
+
+def _print(figures: dict[str, Any]) -> None:
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.4f}"
+
+    def interval(ends: list[float] | None) -> str:
+        return "" if ends is None else f"[{ends[0]:.4f}, {ends[1]:.4f}]"
+
+    click.echo(
+        f"{figures['raters']} raters, {figures['pairs']} pairs ({figures['base_pairs']} in the base block), "
+        f"{figures['ratings']} ratings, {figures['undecided']} undecided"
+    )
+    click.echo(f"method {figures['method']}: {figures['method_reason']}\n")
+    rows = []
+    scored = f"{figures['scored_on']['pairs']} {figures['scored_on']['block']} pairs"
+    for title, name in (
+        ("variance within a pair", "within_item_variance"),
+        ("leave-one-out correlation", "leave_one_out_correlation"),
+    ):
+        row = figures[name]
+        rows.append(
+            [
+                title,
+                number(row["before"]),
+                interval(row["before_interval"]),
+                number(row["after"]),
+                interval(row["after_interval"]),
+            ]
+        )
+    for title, name in (("ICC(1)", "icc1"), ("ICC(2,1)", "icc2"), ("ICC(2,k)", "icc2k")):
+        rows.append([title, number(figures["icc"][name]), "", number(figures["icc"]["after"][name]), ""])
+    print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %"])
+    click.echo()
+    alpha = figures["krippendorff_alpha"]
+    rows = [[f"Krippendorff's alpha, {level}", number(alpha[level])] for level in alpha]
+    rows += [
+        ["weighted kappa, mean over couples", number(figures["weighted_kappa"])],
+        ["Spearman, mean over couples", number(figures["spearman"])],
+    ]
+    print_table(rows, ["agreement of the ratings as given", ""])
+    if figures["flags"]:
+        click.echo()
+        flagged = list(figures["flags"].items())
+        print_table([[rater, ", ".join(flags)] for rater, flags in flagged[:20]], ["rater", "worth a look"])
+        if len(flagged) > 20:
+            click.echo(f"... and {len(flagged) - 20} more; see raters.csv")
+    for name, reason in figures["reasons"].items():
+        say(f"no {name}: {reason}")

@@ -1,0 +1,318 @@
+"""One rater against all the others: is the ground truth biased by whoever rated most of it? (Section 5.6.)
+
+Half of the paper's data came from its author, so its table 5.9 sets the systems' correlations on the author's pairs
+beside those on everybody else's. Here the same is done for any rater, with intervals, after a direct comparison on
+the pairs that the rater shares with others.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from calibration.errors import RelstudyError
+from calibration.estimates import Estimate
+from calibration.raters import agreement_with_others
+from calibration.study import Calibration
+from calibration.tables import read_table
+from calibration.variance import bootstrap_interval
+
+PAIR = ["query_id", "result_id"]
+LEAST_PAIRS = 10
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """A system's rank correlation with judgments from three sources (a row of table 5.9).
+
+    Parameters
+    ----------
+    system : name
+    rater, others : Spearman's correlation with single ratings on the pairs each source rated, 95 % interval by
+        query; a pair that several others rated counts once, with each of their ratings in part, so that the others
+        don't gain by averaging what the one rater can't
+    combined : the same with the judgments made of all ratings
+    difference : rater less others
+    pairs : number of pairs of each source
+    """
+
+    system: str
+    rater: Estimate
+    others: Estimate
+    combined: Estimate
+    difference: Estimate
+    pairs: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One rater against the rest.
+
+    Parameters
+    ----------
+    rater_id : who
+    share : part of all ratings that are theirs
+    bias_before, bias_after : mean of (rater - others' mean) on shared pairs, in ratings and calibrated
+    agreement : correlation with the others' mean on shared pairs, calibrated
+    rank, raters : how many raters agree better, plus one; of how many with an agreement
+    shared : pairs rated by the rater and by others
+    systems : rows of table 5.9
+    """
+
+    rater_id: str
+    share: float
+    bias_before: Estimate
+    bias_after: Estimate
+    agreement: Estimate
+    rank: int | None
+    raters: int
+    shared: int
+    systems: tuple[SystemRow, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "rater": self.rater_id,
+            "share": self.share,
+            "shared_pairs": self.shared,
+            "bias_before": self.bias_before.as_json(),
+            "bias_after": self.bias_after.as_json(),
+            "agreement": self.agreement.as_json(),
+            "rank": self.rank,
+            "raters": self.raters,
+            "systems": {
+                row.system: {
+                    "rater": row.rater.as_json(),
+                    "others": row.others.as_json(),
+                    "combined": row.combined.as_json(),
+                    "difference": row.difference.as_json(),
+                    "pairs": dict(zip(("rater", "others", "combined"), row.pairs, strict=True)),
+                }
+                for row in self.systems
+            },
+        }
+
+    def sentences(self) -> list[str]:
+        """The comparison in words."""
+        lines = [
+            f"Rater {self.rater_id} gave {self.share:.1%} of the ratings and shares {self.shared} pairs with others."
+        ]
+        if self.bias_before.value is not None:
+            lines.append(
+                f"On shared pairs: {self.bias_before.value:+.2f} from the others' mean as rated, "
+                f"{_signed(self.bias_after)} calibrated."
+            )
+        else:
+            lines.append(f"No direct comparison: {self.bias_before.reason}.")
+        if self.agreement.value is not None:
+            lines.append(
+                f"Agreement with the others' mean {self.agreement}: number {self.rank} of {self.raters} raters."
+            )
+        apart = [row.system for row in self.systems if _excludes_zero(row.difference)]
+        if self.systems:
+            lines.append(
+                f"Systems score differently on this rater's pairs: {', '.join(apart)}."
+                if apart
+                else "No system scores differently on this rater's pairs and on the others', within 95 % intervals."
+            )
+        return lines
+
+    def table(self) -> tuple[list[list[str]], list[str]]:
+        """Rows and header of table 5.9."""
+        rows = [
+            [row.system, *(_short(e) for e in (row.rater, row.others, row.combined, row.difference))]
+            for row in self.systems
+        ]
+        return rows, ["system", self.rater_id, "others", "combined", "difference"]
+
+
+def compare_rater(
+    result: Calibration, rater_id: str, scores: list[pd.DataFrame] | None = None, seed: int = 0
+) -> Comparison:
+    """Compare a rater with all the others.
+
+    Parameters
+    ----------
+    result : a calibration
+    rater_id : the rater
+    scores : tables of system, query_id, result_id, score; higher is better
+    seed : for the bootstrap
+
+    Raises
+    ------
+    RelstudyError
+        when there is no such rater, or no other
+    """
+    panel = result.panel
+    names = panel.raters.astype("str")
+    if rater_id not in names:
+        some = ", ".join(names[:5])
+        raise RelstudyError(f"there is no rater {rater_id!r}; the {len(names)} raters are {some}, ...")
+    if len(names) < 2:
+        raise RelstudyError(f"{rater_id!r} is the only rater; there is nobody to compare with")
+    code = int(np.flatnonzero(names == rater_id)[0])
+    decided = ~np.isnan(panel.rating)
+    mine = (panel.rater == code) & decided
+    theirs = (panel.rater != code) & decided
+    shared = np.bincount(panel.pair[theirs], minlength=panel.n_pairs)
+    rows = mine & (shared[panel.pair] > 0)
+    bias = []
+    for values in (panel.rating, result.calibrated):
+        total = np.bincount(panel.pair[theirs], values[theirs], panel.n_pairs)
+        difference = values[rows] - total[panel.pair[rows]] / shared[panel.pair[rows]]
+        bias.append(_mean_with_interval(difference, seed))
+    agreement, common = agreement_with_others(panel.with_rating(result.calibrated))
+    return Comparison(
+        rater_id=rater_id,
+        share=float(mine.sum() / decided.sum()),
+        bias_before=bias[0],
+        bias_after=bias[1],
+        agreement=_fisher(agreement[code], int(common[code])),
+        rank=int(1 + np.nansum(agreement > agreement[code])) if np.isfinite(agreement[code]) else None,
+        raters=int(np.isfinite(agreement).sum()),
+        shared=int(rows.sum()),
+        systems=tuple(_systems(result, mine, theirs, scores or [], seed)),
+    )
+
+
+def read_plain_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read scores for the comparison: long (system, query_id, result_id, score) or wide (a column a system).
+
+    Returns
+    -------
+    DataFrame: system, query_id, result_id (text), score (float, NaN = not scored)
+    """
+    table = read_table(path, *PAIR)
+    frame = table.frame[PAIR].copy()
+    for name in PAIR:
+        frame[name] = table.texts(name)
+    if "score" in table.frame:
+        frame["system"] = table.texts("system") if "system" in table.frame else Path(path).stem
+        frame["score"] = table.numbers("score", empty=True)
+        table.raise_faults()
+        return frame[["system", *PAIR, "score"]]
+    table.raise_faults()
+    columns = {}
+    for name in table.frame.columns.difference(PAIR, sort=False):
+        numbers = pd.to_numeric(table.frame[name], errors="coerce")
+        blank = table.frame[name].astype("str").str.strip() == ""
+        if (numbers.notna() | blank).all() and numbers.notna().any():
+            columns[str(name)] = numbers
+    if not columns:
+        raise RelstudyError(f"{table.file}: there is no column score and no other column of numbers")
+    wide = frame.assign(**columns)
+    return wide.melt(id_vars=PAIR, var_name="system", value_name="score")[["system", *PAIR, "score"]]
+
+
+def _systems(
+    result: Calibration, mine: np.ndarray, theirs: np.ndarray, scores: list[pd.DataFrame], seed: int
+) -> list[SystemRow]:
+    if not scores:
+        return []
+    table = pd.concat(scores, ignore_index=True).dropna(subset="score")
+    sources = [_single_ratings(result, mine), _single_ratings(result, theirs)]
+    combined = result.judgments[[*PAIR, "judgment"]].assign(weight=1.0)
+    combined[PAIR] = combined[PAIR].astype("str")
+    sources.append(combined)
+    found = []
+    for system, part in table.groupby("system", sort=False):
+        joined = [source.merge(part, on=PAIR) for source in sources]
+        sums = [_query_sums(frame) for frame in joined]
+        sizes = [round(float(frame["weight"].sum())) for frame in joined]
+        enough = [size >= LEAST_PAIRS for size in sizes]
+        figures = [
+            _correlation(s, seed) if ok else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
+            for s, ok in zip(sums, enough, strict=True)
+        ]
+        difference = (
+            _difference(sums[0], sums[1], seed)
+            if enough[0] and enough[1]
+            else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
+        )
+        pairs = (sizes[0], sizes[1], sizes[2])
+        found.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
+    if not found:
+        raise RelstudyError("the score tables hold no score")
+    return found
+
+
+def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:
+    """Calibrated ratings as they are, weighted so that each pair counts once."""
+    panel = result.panel
+    pair = panel.pair[rows]
+    frame = panel.pairs.loc[pair, PAIR].astype("str").reset_index(drop=True)
+    frame["judgment"] = result.calibrated[rows]
+    frame["weight"] = 1 / np.bincount(pair, minlength=panel.n_pairs)[pair]
+    return frame
+
+
+def _query_sums(frame: pd.DataFrame) -> pd.DataFrame:
+    """Per query: n, and weighted sums of x, y, xx, yy, xy for x the score's rank and y the judgment's."""
+    x, y = (rankdata(frame[name]) / max(len(frame), 1) for name in ("score", "judgment"))
+    columns = {"n": np.ones(len(frame)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
+    weighted = pd.DataFrame(columns).mul(frame["weight"].to_numpy(), axis=0)
+    return weighted.groupby(frame["query_id"].to_numpy()).sum()
+
+
+def _from_sums(sums: np.ndarray) -> np.ndarray:
+    n, x, y, xx, yy, xy = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
+
+
+def _correlation(sums: pd.DataFrame, seed: int) -> Estimate:
+    values = sums.to_numpy()
+    value = float(_from_sums(values.sum(axis=0, keepdims=True))[0])
+    low, high = bootstrap_interval(values, _from_sums, seed)
+    return Estimate.of(value, low, high, None if np.isfinite(value) else "scores or judgments are all the same")
+
+
+def _difference(one: pd.DataFrame, other: pd.DataFrame, seed: int) -> Estimate:
+    """Difference of the correlations, resampling queries for both sides together."""
+    both = one.add_prefix("a").join(other.add_prefix("b"), how="outer").fillna(0.0).to_numpy()
+
+    def figure(sums: np.ndarray) -> np.ndarray:
+        return _from_sums(sums[:, :6]) - _from_sums(sums[:, 6:])
+
+    value = float(figure(both.sum(axis=0, keepdims=True))[0])
+    low, high = bootstrap_interval(both, figure, seed)
+    return Estimate.of(value, low, high, None if np.isfinite(value) else "scores or judgments are all the same")
+
+
+def _mean_with_interval(values: np.ndarray, seed: int) -> Estimate:
+    if len(values) < 2:
+        return Estimate.missing("the rater shares fewer than two pairs with others")
+    statistics = np.stack([values, np.ones_like(values)], axis=1)
+    low, high = bootstrap_interval(statistics, lambda sums: sums[:, 0] / sums[:, 1], seed)
+    return Estimate.of(float(values.mean()), low, high)
+
+
+def _fisher(correlation: float, n: int) -> Estimate:
+    if not np.isfinite(correlation) or n < 4:
+        return Estimate.missing("too few shared pairs, or the same rating on all of them")
+    z = np.arctanh(np.clip(correlation, -0.999999, 0.999999))
+    half = 1.96 / np.sqrt(n - 3)
+    return Estimate(float(correlation), float(np.tanh(z - half)), float(np.tanh(z + half)))
+
+
+def _excludes_zero(estimate: Estimate) -> bool:
+    return estimate.low is not None and estimate.high is not None and (estimate.low > 0 or estimate.high < 0)
+
+
+def _short(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "–"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def _signed(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "–"
+    return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"

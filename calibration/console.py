@@ -1,0 +1,50 @@
+"""What every command shares: how it prints for machines, how long work shows, how an error ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from calibration.errors import RelstudyError
+
+T = TypeVar("T")
+
+
+def print_json(value: Any) -> None:
+    """Print strict JSON to standard output (a NaN is an error, not a number)."""
+    click.echo(json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def say(text: str) -> None:
+    """Tell the person something that is not the result: goes to standard error, out of a pipe's way."""
+    click.echo(text, err=True)
+
+
+def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+    """Iterate with a progress bar on standard error; it appears after two seconds, and only on a terminal."""
+    from tqdm import tqdm
+
+    return iter(tqdm(items, desc=what, total=total, delay=2, disable=None, leave=False, dynamic_ncols=True))
+
+
+def print_table(rows: list[list[str]], header: list[str]) -> None:
+    """Print rows as aligned columns: text to the left, numbers to the right."""
+    widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
+    numeric = [all(_numeric(str(row[i])) for row in rows) for i in range(len(header))]
+    for row in [header, *rows]:
+        cells = [str(c).rjust(w) if n else str(c).ljust(w) for c, w, n in zip(row, widths, numeric, strict=True)]
+        click.echo("  ".join(cells).rstrip())
+
+
+def _numeric(text: str) -> bool:
+    return text[:1] in "0123456789.+-–" or text == ""
+
+
+def fail(error: RelstudyError) -> NoReturn:
+    """End the command with exit code 1 and the error's sentences on standard error."""
+    click.echo(f"relstudy: {error}", err=True)
+    sys.exit(1)

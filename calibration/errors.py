@@ -1,0 +1,64 @@
+"""The errors a person is meant to read: what is wrong, where, and what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class RelstudyError(Exception):
+    """Something the person at the keyboard can mend. The message is one clear sentence."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One wrong value in a table.
+
+    Parameters
+    ----------
+    file : path as the person gave it
+    row : row as a spreadsheet counts it (the header is row 1), or None when the whole table is meant
+    column : column name, or None when the whole row is meant
+    value : the offending value, or None when it is missing altogether
+    allowed : what would have been right, as a noun phrase
+    """
+
+    file: str
+    row: int | None
+    column: str | None
+    value: object
+    allowed: str
+
+    def __str__(self) -> str:
+        place = [self.file]
+        if self.row is not None:
+            place.append(f"row {self.row}")
+        if self.column is not None:
+            place.append(f"column {self.column}")
+        found = "" if self.value is None else f" {_shown(self.value)} is not allowed;"
+        return f"{', '.join(place)}:{found} {self.allowed}"
+
+
+def _shown(value: object) -> str:
+    text = repr(str(value))
+    return text if len(text) <= 80 else text[:76] + "...'"
+
+
+class TableError(RelstudyError):
+    """A table has faults; all are listed together, the first 20 in full.
+
+    Parameters
+    ----------
+    faults : the faults, or at least the first 20 of them
+    more : how many further faults were counted and not kept
+    """
+
+    SHOWN = 20
+
+    def __init__(self, faults: list[Fault], more: int = 0) -> None:
+        self.faults = faults
+        self.count = len(faults) + more
+        lines = [str(fault) for fault in faults[: self.SHOWN]]
+        if self.count > self.SHOWN:
+            left = self.count - len(lines)
+            lines.append(f"... and {left} more fault{'s' * (left > 1)}")
+        super().__init__("\n".join(lines))

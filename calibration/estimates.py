@@ -1,0 +1,58 @@
+"""A figure with its interval, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and its interval.
+
+    Parameters
+    ----------
+    value : the estimate, or None where it cannot be computed
+    low, high : ends of the interval, or None where there is none
+    reason : why a number is missing, as a phrase; None when nothing is missing
+
+    Examples
+    --------
+    >>> Estimate(0.5, 0.4, 0.6).as_json()
+    {'value': 0.5, 'low': 0.4, 'high': 0.6}
+    >>> Estimate.missing("the mapping is constant").as_json()
+    {'value': None, 'low': None, 'high': None, 'reason': 'the mapping is constant'}
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+    @classmethod
+    def missing(cls, reason: str) -> Estimate:
+        """No number, and why."""
+        return cls(None, None, None, reason)
+
+    @classmethod
+    def of(cls, value: float, low: float = math.nan, high: float = math.nan, reason: str | None = None) -> Estimate:
+        """From floats that may be NaN; a NaN becomes a missing number and must come with a reason."""
+        numbers = [float(number) if math.isfinite(number) else None for number in (value, low, high)]
+        if numbers[0] is None and reason is None:
+            raise ValueError("a missing value needs a reason")
+        return cls(numbers[0], numbers[1], numbers[2], reason)
+
+    def as_json(self) -> dict[str, Any]:
+        """The figure as plain JSON; `reason` only where a number is missing."""
+        figure: dict[str, Any] = {"value": self.value, "low": self.low, "high": self.high}
+        if self.reason is not None:
+            figure["reason"] = self.reason
+        return figure
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"– ({self.reason})"
+        if self.low is None or self.high is None:
+            return f"{self.value:.4f}"
+        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"

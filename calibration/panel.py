@@ -1,0 +1,110 @@
+"""Ratings as arrays: who rated what, as codes, so that no step loops over raters or pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Ratings of R raters on P pairs, N rows.
+
+    Parameters
+    ----------
+    rater, pair : int arrays (N), codes in 0..R-1 and 0..P-1
+    rating : float array (N), NaN = undecided
+    base : bool array (P), whether a pair belongs to the base block
+    raters : the R rater ids
+    pairs : DataFrame with P rows: query_id, result_id and, where known, pair_id
+    low, high : ends of the scale
+    """
+
+    rater: np.ndarray
+    pair: np.ndarray
+    rating: np.ndarray
+    base: np.ndarray
+    raters: pd.Index
+    pairs: pd.DataFrame
+    low: float
+    high: float
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, low: float | None = None, high: float | None = None) -> Panel:
+        """From rows with rater_id, rating, and query_id with result_id or pair_id; `base` (bool a row) optional.
+
+        Without a `base` column the base block is the pairs that every rater rated.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"rater_id": ["a", "b", "a"], "pair_id": ["p", "p", "q"], "rating": [1, 2, 5]})
+        >>> panel = Panel.from_frame(frame)
+        >>> panel.n_raters, panel.n_pairs, panel.base.tolist()
+        (2, 2, [True, False])
+        """
+        rater, raters = pd.factorize(frame["rater_id"])
+        rows, pair = _pair_codes(frame)
+        columns = [name for name in ("pair_id", "query_id", "result_id") if name in frame]
+        pairs = frame[columns].iloc[rows].reset_index(drop=True)
+        rating = frame["rating"].to_numpy(dtype=float)
+        if "base" in frame:
+            base = frame["base"].to_numpy(dtype=bool)[rows]
+        else:
+            base = np.bincount(pair, minlength=len(pairs)) == len(raters)
+        return cls(
+            rater=rater,
+            pair=pair,
+            rating=rating,
+            base=base,
+            raters=pd.Index(raters),
+            pairs=pairs,
+            low=float(np.nanmin(rating)) if low is None else low,
+            high=float(np.nanmax(rating)) if high is None else high,
+        )
+
+    @property
+    def n_raters(self) -> int:
+        return len(self.raters)
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.pairs)
+
+    def keep(self, rows: np.ndarray) -> Panel:
+        """The same raters and pairs with only some rows (bool array, N, or row numbers)."""
+        return replace(self, rater=self.rater[rows], pair=self.pair[rows], rating=self.rating[rows])
+
+    def decided(self) -> Panel:
+        """Without the undecided rows."""
+        blank = np.isnan(self.rating)
+        return self.keep(~blank) if blank.any() else self
+
+    def with_rating(self, rating: np.ndarray) -> Panel:
+        """The same rows with other values."""
+        return replace(self, rating=rating)
+
+    def by_rater(self, values: np.ndarray | None = None) -> np.ndarray:
+        """Sum of `values` (a row each; None counts rows) over each rater, float array (R)."""
+        return np.bincount(self.rater, values, self.n_raters).astype(float, copy=False)
+
+    def by_pair(self, values: np.ndarray | None = None) -> np.ndarray:
+        """Sum of `values` (a row each; None counts rows) over each pair, float array (P)."""
+        return np.bincount(self.pair, values, self.n_pairs).astype(float, copy=False)
+
+
+def _pair_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each pair, and each row's pair code in order of first appearance."""
+    if "query_id" in frame and "result_id" in frame:
+        query, queries = pd.factorize(frame["query_id"])
+        result, results = pd.factorize(frame["result_id"])
+        if len(queries) * len(results) > np.iinfo(np.int64).max:  # pragma: no cover
+            raise OverflowError("more queries times results than 64 bits can number")
+        code, _ = pd.factorize(query.astype(np.int64) * len(results) + result)
+    else:
+        code, _ = pd.factorize(frame["pair_id"])
+    code = code.astype(np.intp, copy=False)
+    rows = np.empty(int(code.max()) + 1 if len(code) else 0, dtype=np.intp)
+    rows[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+    return rows, code

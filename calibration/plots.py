@@ -1,0 +1,149 @@
+"""The pictures of a calibration, as SVG text: figures 5.1 and 5.2 of the paper, and each rater's line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import RelstudyError
+from calibration.figures import GRID, INK, MUTED, SERIES, drawing, svg
+from calibration.variance import pair_variances
+
+if TYPE_CHECKING:
+    from calibration.study import Calibration
+
+MOST_POINTS = 2000
+
+
+def pictures(result: Calibration) -> dict[str, Callable[[], str]]:
+    """The pictures that a single study's calibration has, by file name."""
+    return {
+        "variance-by-mean": lambda: variance_by_mean(result, alone=True),
+        "rater-lines": lambda: rater_lines(result, alone=True),
+        "raters": lambda: rater_agreement(result, alone=True),
+    }
+
+
+def variance_by_mean(result: Calibration, *, alone: bool = False) -> str:
+    """Figure 5.1: variance among raters against the mean rating, a point a pair, before and after calibration.
+
+    The line is the mean over bins of pairs; people agree at the ends of a scale and differ in its middle.
+    """
+    with drawing(6.4, 3.2) as figure:
+        axes = figure.subplots(1, 2, sharey=True)
+        panel = result.panel
+        shown = (("as rated", panel.rating, SERIES[1]), ("calibrated", result.calibrated, SERIES[0]))
+        for ax, (title, values, colour) in zip(axes, shown, strict=True):
+            here = panel.with_rating(values)
+            variance = pair_variances(here)
+            decided = here.decided()
+            count = decided.by_pair()
+            mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
+            used = np.isfinite(variance)
+            x, y = mean[used], variance[used]
+            some = np.random.default_rng(0).permutation(len(x))[:MOST_POINTS]
+            ax.plot(x[some], y[some], "o", color=colour, markersize=2.5, alpha=0.35, markeredgewidth=0)
+            centres, averages = _binned(x, y)
+            ax.plot(centres, averages, color=INK)
+            ax.set_title(f"{title}: mean variance {y.mean():.3f}" if len(y) else f"{title}: no pair has two ratings")
+            ax.set_xlabel("mean rating of the pair")
+        axes[0].set_ylabel("variance among raters")
+        return svg(figure, "Variance among raters against the mean rating of each pair, before and after", alone=alone)
+
+
+def rater_lines(result: Calibration, *, alone: bool = False) -> str:
+    """Each rater's line from rating to calibrated value; the diagonal changes nothing."""
+    low, high = result.panel.low, result.panel.high
+    slope, offset = result.lines.slope, result.lines.offset
+    some = np.random.default_rng(0).permutation(len(slope))[:300]
+    with drawing(4.2, 3.8) as figure:
+        ax = figure.subplots()
+        x = np.array([low, high])
+        for index in some:
+            ax.plot(x, offset[index] + slope[index] * x, color=SERIES[0], alpha=max(0.12, min(0.8, 8 / len(some))))
+        ax.plot(x, x, color=INK, linestyle="--", linewidth=1.2)
+        ax.set_xlabel("rating as given")
+        ax.set_ylabel("calibrated")
+        ax.set_title(f"{len(some)} raters, method {result.choice.method}")
+        return svg(figure, "Each rater's line from rating to calibrated value", alone=alone)
+
+
+def rater_agreement(result: Calibration, *, alone: bool = False) -> str:
+    """Raters by leniency and by agreement with the others; flagged ones are named."""
+    raters = result.raters
+    known = raters[np.isfinite(raters["agreement"].to_numpy(dtype=float))]
+    with drawing(6.4, 3.6) as figure:
+        ax = figure.subplots()
+        flagged = (known["flags"] != "").to_numpy()
+        x, y = known["mean"].to_numpy(dtype=float), known["agreement"].to_numpy(dtype=float)
+        ax.plot(x[~flagged], y[~flagged], "o", color=SERIES[0], markersize=5, alpha=0.8, markeredgewidth=0)
+        ax.plot(x[flagged], y[flagged], "X", color=SERIES[1], markersize=7, markeredgewidth=0)
+        names = zip(known["rater_id"].astype("str")[flagged], x[flagged], y[flagged], strict=True)
+        for name, left, up in list(names)[:12]:
+            ax.annotate(name, (left, up), xytext=(5, 4), textcoords="offset points", fontsize=8, color=MUTED)
+        ax.axhline(0, color=GRID, linewidth=1)
+        ax.set_xlabel("mean rating on the base block (lenient to the right)")
+        ax.set_ylabel("agreement with the others")
+        ax.set_title("Each rater; crosses have a flag in raters.csv" if flagged.any() else "Each rater")
+        return svg(figure, "Raters by mean rating and by agreement with the others", alone=alone)
+
+
+def binary_against_graded(binary: pd.DataFrame, graded: pd.DataFrame, *, alone: bool = False) -> str:
+    """Figure 5.2: the fraction of good matches on the binary scale, by what the graded scale said of the same pair.
+
+    Parameters
+    ----------
+    binary, graded : query_id, result_id, rating (NaN = undecided); binary ratings 0 or 1
+    """
+    fractions = matching_fractions(binary, graded)
+    if fractions.empty:
+        raise RelstudyError("no pair has a rating on both scales, so they cannot be compared")
+    with drawing(5.2, 3.4) as figure:
+        ax = figure.subplots()
+        x = fractions["rating"].to_numpy(dtype=float)
+        y, low, high = (fractions[name].to_numpy() for name in ("fraction", "low", "high"))
+        ax.bar(x, y, width=0.8 * float(np.min(np.diff(x), initial=1.0)), color=SERIES[0])
+        ax.errorbar(x, y, yerr=[y - low, high - y], fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        ax.set_ylim(0, 1)
+        ax.set_xticks(x)
+        ax.set_xlabel("rating on the graded scale")
+        ax.set_ylabel("good match on the binary scale")
+        return svg(figure, "Fraction of good matches on the binary scale by graded rating", alone=alone)
+
+
+def matching_fractions(binary: pd.DataFrame, graded: pd.DataFrame) -> pd.DataFrame:
+    """For each graded rating, the mean binary answer to the pairs that got it (figure 5.2).
+
+    Each graded rating is met with the mean binary rating of its pair.
+
+    Returns
+    -------
+    DataFrame: rating, n, fraction, low, high (95 % Wilson interval)
+
+    Examples
+    --------
+    >>> graded = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["a", "b"], "rating": [9.0, 1.0]})
+    >>> matching_fractions(graded.assign(rating=[1.0, 0.0]), graded)[["rating", "fraction"]].values.tolist()
+    [[1.0, 0.0], [9.0, 1.0]]
+    """
+    pair = ["query_id", "result_id"]
+    answers = binary.dropna(subset="rating").groupby(pair)["rating"].mean().rename("answer").reset_index()
+    joined = graded.dropna(subset="rating").merge(answers, on=pair)
+    groups = joined.groupby("rating")["answer"].agg(["size", "mean"]).reset_index()
+    groups.columns = pd.Index(["rating", "n", "fraction"])
+    n, p, z = groups["n"], groups["fraction"], 1.96
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    groups["low"] = np.clip(np.minimum(centre - half, p), 0, 1)
+    groups["high"] = np.clip(np.maximum(centre + half, p), 0, 1)
+    return groups
+
+
+def _binned(x: np.ndarray, y: np.ndarray, bins: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Means of y over bins of x that hold about equally many points."""
+    order = np.argsort(x, kind="stable")
+    parts = [part for part in np.array_split(order, bins) if len(part)]
+    return np.array([x[part].mean() for part in parts]), np.array([y[part].mean() for part in parts])

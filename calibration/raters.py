@@ -1,0 +1,161 @@
+"""Rater profiles: each rater's moments, line, agreement with the others, and flags worth a look.
+
+A flag is a reason to look, never a reason to drop: nobody's ratings are left out because of one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from calibration.linear import Lines
+from calibration.panel import Panel
+
+FLAGS = {
+    "constant": "the same rating on every pair",
+    "reversed": "ratings go down where the others' go up",
+    "disagrees": "no sign of agreement with the others",
+    "agrees less": "agreement with the others far below the other raters'",
+    "too fast": "median time below 40 % of the panel's",
+    "base block incomplete": "base pairs are missing, or more than a fifth of them undecided",
+    "too few base ratings": "fewer than two base ratings: only the offset is corrected",
+    "no base ratings": "no base rating",
+    "constant on base": "the same rating on every base pair: only the offset is corrected",
+    "often undecided": "undecided on more than half of the pairs",
+}
+FAST_SHARE = 0.4
+ENOUGH_DECIDED = 0.8
+LEAST_FOR_AGREEMENT = 10
+LEAST_RATERS = 8
+FAR = 3.0
+Z95 = 1.645
+
+
+def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation of each rater's ratings with the mean of the others' on the same pairs, and how many pairs.
+
+    Returns
+    -------
+    correlation (R), NaN where it can't be computed; number of pairs (R). Pass calibrated ratings for a fair mean.
+    """
+    decided = panel.decided()
+    count = decided.by_pair()
+    part = decided.keep(count[decided.pair] > 1)
+    n = part.by_rater()
+    x = part.rating
+    y = (part.by_pair(x)[part.pair] - x) / (count[part.pair] - 1)
+    rated = np.maximum(n, 1)
+    x = x - (part.by_rater(x) / rated)[part.rater]
+    y = y - (part.by_rater(y) / rated)[part.rater]
+    xx, yy = part.by_rater(x * x), part.by_rater(y * y)
+    usable = (n >= 3) & (xx > 1e-9) & (yy > 1e-9)
+    scale = np.sqrt(np.where(usable, xx * yy, 1.0))
+    return np.where(usable, part.by_rater(x * y) / scale, np.nan), n
+
+
+def rater_profiles(panel: Panel, lines: Lines, seconds: np.ndarray | None = None) -> pd.DataFrame:
+    """One row a rater.
+
+    Parameters
+    ----------
+    panel : all ratings, undecided ones as NaN
+    lines : the raters' lines
+    seconds : time each rating took, float array (N), or None
+
+    Returns
+    -------
+    DataFrame: rater_id, n_base, mean, spread (over the base block; over all ratings where there is none), slope,
+    offset, agreement (calibrated, with the others' mean; empty where it can't be computed), flags (joined by "; "),
+    n_ratings, undecided, median_seconds where times are known
+
+    Examples
+    --------
+    >>> from calibration.methods import fit_lines
+    >>> frame = pd.DataFrame({"rater_id": list("aaabbb"), "pair_id": list("pqspqs"), "rating": [1, 3, 5, 3, 3, 3]})
+    >>> panel = Panel.from_frame(frame)
+    >>> rater_profiles(panel, fit_lines(panel, "mean"))["flags"].tolist()
+    ['', 'constant; constant on base']
+    """
+    decided = panel.decided()
+    base = decided.base[decided.pair]
+    block = decided.keep(base) if base.any() else decided
+    n, n_base = block.by_rater(), decided.by_rater(base)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = block.by_rater(block.rating) / n
+        spread = np.sqrt(block.by_rater((block.rating - mean[block.rater]) ** 2) / (n - 1))
+    agreement, common = agreement_with_others(panel.with_rating(lines.calibrated(panel)))
+    frame = pd.DataFrame(
+        {
+            "rater_id": panel.raters,
+            "n_base": n_base.astype(int),
+            "mean": mean,
+            "spread": np.where(n > 1, spread, np.nan),
+            "slope": lines.slope,
+            "offset": lines.offset,
+            "agreement": agreement,
+            "n_ratings": decided.by_rater().astype(int),
+            "undecided": (panel.by_rater() - decided.by_rater()).astype(int),
+        }
+    )
+    flags = _constants(panel, frame)
+    flags |= _disagreement(agreement, common)
+    if seconds is not None and np.isfinite(seconds).any():
+        times = pd.Series(seconds).groupby(panel.rater).median().reindex(range(panel.n_raters)).to_numpy()
+        frame["median_seconds"] = times
+        with np.errstate(invalid="ignore"):
+            flags["too fast"] = times < FAST_SHARE * np.nanmedian(times)
+    frame["flags"] = _joined(flags, panel.n_raters)
+    first = ["rater_id", "n_base", "mean", "spread", "slope", "offset", "agreement", "flags"]
+    return frame[[*first, *(name for name in frame if name not in first)]]
+
+
+def _constants(panel: Panel, frame: pd.DataFrame) -> dict[str, np.ndarray]:
+    decided = panel.decided()
+    rows = decided.base[decided.pair]
+    n, base = frame["n_ratings"].to_numpy(), frame["n_base"].to_numpy()
+    flags = {
+        "constant": _constant(decided) & (n >= 3),
+        "often undecided": frame["undecided"].to_numpy() > n,
+    }
+    if rows.any():
+        size = int(np.count_nonzero(panel.base))
+        flags["constant on base"] = _constant(decided.keep(rows)) & (base >= 2)
+        flags["no base ratings"] = base == 0
+        flags["too few base ratings"] = base == 1
+        shown = panel.by_rater(panel.base[panel.pair].astype(float))
+        flags["base block incomplete"] = ((shown < size) | (base < ENOUGH_DECIDED * size)) & (base > 1)
+    return flags
+
+
+def _constant(panel: Panel) -> np.ndarray:
+    low, high = np.full(panel.n_raters, np.inf), np.full(panel.n_raters, -np.inf)
+    np.minimum.at(low, panel.rater, panel.rating)
+    np.maximum.at(high, panel.rater, panel.rating)
+    return np.asarray(low == high)
+
+
+def _disagreement(agreement: np.ndarray, common: np.ndarray) -> dict[str, np.ndarray]:
+    """By Fisher's z: reversed when clearly below zero, disagreeing when not clearly above, less than the rest when it
+    is more than three robust standard deviations below the raters' median.
+    """
+    enough = np.isfinite(agreement) & (common >= LEAST_FOR_AGREEMENT)
+    safe = np.where(enough, np.clip(agreement, -0.999999, 0.999999), 0.0)
+    z = np.arctanh(safe) * np.sqrt(np.maximum(common - 3, 1))
+    backwards = enough & (z < -Z95)
+    alone = enough & (z < Z95) & ~backwards
+    flags = {"reversed": backwards, "disagrees": alone}
+    if np.count_nonzero(enough) >= LEAST_RATERS:
+        scale = np.arctanh(safe)
+        centre = np.median(scale[enough])
+        width = 1.4826 * np.median(np.abs(scale[enough] - centre))
+        flags["agrees less"] = enough & (scale < centre - FAR * width) & ~backwards & ~alone
+    return flags
+
+
+def _joined(flags: dict[str, np.ndarray], raters: int) -> np.ndarray:
+    text = np.full(raters, "", dtype=object)
+    for name in FLAGS:
+        if name in flags:
+            raised = flags[name]
+            text[raised] = [f"{before}; {name}" if before else name for before in text[raised]]
+    return text

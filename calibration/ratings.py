@@ -1,0 +1,321 @@
+"""The ratings table: who gave which pair which rating, and which pairs form the base block.
+
+A rating is a number on the study's scale, or empty: undecided, which never counts as a number. Every fault a
+table can have is found before any number is computed, and all of them are reported together.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import Fault, RelstudyError, TableError
+from calibration.tables import Checked, read_table
+
+KEY = ["rater_id", "query_id", "result_id"]
+REQUIRED = ("rater_id", "query_id", "result_id", "rating")
+BLOCKS = ("base", "unique")
+ASIDE = ("check", "repeat", "practice")
+"""Blocks of the app's export that are no ratings to calibrate: attention checks, repeated pairs, practice."""
+TRUE, FALSE = ("true", "1", "1.0", "yes", "base"), ("false", "0", "0.0", "no", "unique", "")
+SORTED_PAIRS = (50, 20)
+"""So many pairs with different ratings, all ordered alike, are taken for sorted slots: the first number for two raters,
+who may be a strict and a lenient person, the second for more. By chance alone, 2^-20."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A checked ratings table.
+
+    Parameters
+    ----------
+    frame : one row a rating: rater_id, query_id, result_id (text), pair_id (text, where the file has it),
+        rating (float, NaN = undecided), base (bool), and the file's other columns as they stood
+    scale : name of the scale, such as "1-5", or None where the file doesn't say
+    low, high : ends of the scale; the least and greatest rating where the file doesn't say
+    merged : identical rows (same rater, same pair, same rating) that were merged into one
+    aside : rows of checks, repeated pairs and practice, which are left out
+    base_rule : how the base block was found, as a phrase; None where there is none
+    handed_out : "random" or "fixed" where the file records how pairs were handed out, else None
+    notes : what a person should be told, as sentences
+    """
+
+    frame: pd.DataFrame
+    scale: str | None
+    low: float
+    high: float
+    merged: int = 0
+    aside: int = 0
+    base_rule: str | None = None
+    handed_out: str | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def read_ratings(
+    path: str | os.PathLike[str], *, base_column: str | None = None, trust_raters: bool = False
+) -> Ratings:
+    """Read and check a ratings table (CSV or Parquet).
+
+    Parameters
+    ----------
+    path : a table with rater_id, query_id, result_id and rating; optional: pair_id, scale, block (base or unique;
+        rows of check, repeat and practice are set aside), handed_out (random or fixed, in words: text that starts with
+        "random" or "at random" is random, any other text on unique pairs is fixed)
+    base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
+    trust_raters : accept rater columns whose ratings look sorted within each pair
+
+    Raises
+    ------
+    TableError
+        with every fault: missing columns or ids, ratings that are no numbers or off the scale, contradictory
+        rows of one rater and pair, unknown blocks, more than one scale
+    RelstudyError
+        when the raters are only slots, or nobody rated anything
+    """
+    table = read_table(path)
+    _refuse_slots(table)
+    table.require(*REQUIRED)
+    return check_ratings(table, base_column=base_column, trust_raters=trust_raters)
+
+
+def check_ratings(table: Checked, *, base_column: str | None = None, trust_raters: bool = False) -> Ratings:
+    """Check a table that is already in memory; see `read_ratings`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"rater_id": ["a", "b"], "query_id": ["q", "q"], "result_id": ["x", "x"],
+    ...                       "rating": ["4", ""]})
+    >>> ratings = check_ratings(Checked(frame, "ratings.csv"))
+    >>> ratings.frame["rating"].tolist(), ratings.base_rule
+    ([4.0, nan], 'the 1 pair that every rater rated')
+    """
+    if table.frame.empty:
+        raise RelstudyError(f"{table.file}: there are no ratings below the header")
+    frame = table.frame.copy()
+    for name in (*KEY, *(["pair_id"] if "pair_id" in frame else [])):
+        frame[name] = table.texts(name)
+    scale, low, high = _scale(table)
+    frame["rating"] = table.numbers(
+        "rating", low=-np.inf if low is None else low, high=np.inf if high is None else high, empty=True
+    )
+    aside = _aside(table)
+    base = _marked_base(table, base_column)
+    handed_out = _handed_out(table)
+    if "pair_id" in frame:
+        _check_pair_ids(table, frame)
+    kept, merged = _merge_duplicates(table, frame[~aside])
+    table.raise_faults()
+    if base is not None:
+        frame["base"] = base[0]
+        _check_base_is_of_pairs(table, frame[~aside])
+        table.raise_faults()
+    frame = frame.loc[kept].reset_index(drop=True)
+    if frame["rating"].isna().all():
+        raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
+    if not trust_raters:
+        _refuse_sorted(frame, table.file)
+    notes = []
+    if aside.any():
+        named = ", ".join(sorted(set(table.frame["block"][aside].astype("str").str.strip())))
+        count = int(aside.sum())
+        notes.append(f"{count} row{'s' * (count > 1)} of block {named} set aside: these are not ratings to calibrate")
+    if merged:
+        notes.append(f"{merged} row{'s' * (merged > 1)} repeated an earlier row exactly and {_were(merged)} merged")
+    rule: str | None
+    if base is not None:
+        rule = base[1]
+        if base_column is not None and "block" in rule and base_column != "block":
+            notes.append(f"column block marks the base block, so --base-column {base_column} is not used")
+    else:
+        frame["base"], rule = _rated_by_all(frame)
+    observed = frame["rating"].dropna()
+    return Ratings(
+        frame=frame,
+        scale=scale,
+        low=float(observed.min()) if low is None else low,
+        high=float(observed.max()) if high is None else high,
+        merged=merged,
+        aside=int(aside.sum()),
+        base_rule=rule,
+        handed_out=handed_out,
+        notes=tuple(notes),
+    )
+
+
+def scale_ends(name: str) -> tuple[float, float] | None:
+    """The ends of a scale by its name; None when the name doesn't tell.
+
+    Examples
+    --------
+    >>> scale_ends("1-5"), scale_ends("binary"), scale_ends("stars")
+    ((1.0, 5.0), (0.0, 1.0), None)
+    """
+    if name.lower() in ("binary", "yes/no"):
+        return 0.0, 1.0
+    match = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(-?\d+(?:\.\d+)?)", name)
+    if match is None or float(match[1]) >= float(match[2]):
+        return None
+    return float(match[1]), float(match[2])
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _refuse_slots(table: Checked) -> None:
+    columns = [str(column) for column in table.frame.columns]
+    if "rater_id" in columns:
+        return
+    slots = [c for c in columns if re.fullmatch(r"(slot|annotator|answer|rating|rater|label)s?[ _-]?\d+", c.lower())]
+    if "slot" in columns or len(slots) >= 2:
+        named = "column slot" if "slot" in columns else f"columns {', '.join(slots[:4])}"
+        raise RelstudyError(
+            f"{table.file}: {named}: a slot is not a rater, because slot 1 of one pair and slot 1 of the next may be "
+            "different people; calibration needs a column rater_id that names one person throughout, one row per "
+            "rater and pair"
+        )
+
+
+def _scale(table: Checked) -> tuple[str | None, float | None, float | None]:
+    if "scale" not in table.frame:
+        return None, None, None
+    names = table.frame["scale"].astype("str").str.strip()
+    found = names[names != ""]
+    if found.empty:
+        return None, None, None
+    kinds = found.value_counts()
+    if len(kinds) > 1:
+        common = str(kinds.index[0])
+        counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
+        first = int(np.flatnonzero((names != common) & (names != ""))[0])
+        allowed = f"one calibration takes one scale, and this table mixes {counted}; split it by scale"
+        raise TableError([Fault(table.file, table.row(first), "scale", names.iloc[first], allowed)])
+    name = str(kinds.index[0])
+    ends = scale_ends(name)
+    return (name, *ends) if ends else (name, None, None)
+
+
+def _marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:
+    """Which rows the table marks as base, and the rule in words; None when it marks none."""
+    if "block" in table.frame:
+        block = table.frame["block"].astype("str").str.strip()
+        table.add(~block.isin([*BLOCKS, *ASIDE, ""]), "block", "base or unique is allowed (or check, repeat, practice)")
+        base = (block == "base").to_numpy()
+        if base.any():
+            return base, "column block"
+    if base_column is None:
+        return None
+    table.require(base_column)
+    values = table.frame[base_column].astype("str").str.strip().str.lower()
+    table.add(~values.isin([*TRUE, *FALSE]), base_column, "true or false (1 or 0, yes or no) is allowed")
+    base = values.isin(TRUE).to_numpy()
+    if not base.any():
+        table.fault(base_column, "no row is true, so this column marks no base block")
+    return base, f"column {base_column}"
+
+
+def _aside(table: Checked) -> np.ndarray:
+    if "block" not in table.frame:
+        return np.zeros(len(table.frame), dtype=bool)
+    return table.frame["block"].astype("str").str.strip().isin(ASIDE).to_numpy(dtype=bool)
+
+
+def _handed_out(table: Checked) -> str | None:
+    if "handed_out" not in table.frame:
+        return None
+    values = table.frame["handed_out"].astype("str").str.strip().str.lower()
+    if "block" in table.frame:
+        values = values[table.frame["block"].astype("str").str.strip().isin(["unique", ""])]
+    values = values[values != ""]
+    if values.empty:
+        return None
+    return "random" if values.str.match(r"(at )?random").all() else "fixed"
+
+
+def _check_pair_ids(table: Checked, frame: pd.DataFrame) -> None:
+    first = frame.drop_duplicates("pair_id").set_index("pair_id")
+    for column in ("query_id", "result_id"):
+        expected = frame["pair_id"].map(first[column])
+        table.add(frame[column] != expected, column, "a pair_id must keep its query_id and result_id in every row")
+
+
+def _merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """Labels of the rows to keep, and how many were merged; contradictory rows are noted as faults."""
+    repeated = frame.duplicated(KEY)
+    if not repeated.any():
+        return frame.index.to_numpy(), 0
+    keys = [frame[name] for name in KEY]
+    blank = frame["rating"].isna()
+    filled = frame["rating"].fillna(np.inf)
+    contradicts = repeated & (filled != filled.groupby(keys, sort=False).transform("first"))
+    first = frame.loc[~repeated, KEY].reset_index(names="first_row")
+    rows = frame.loc[contradicts, KEY].reset_index(names="row")
+    table.more += max(len(rows) - TableError.SHOWN, 0)
+    rows = rows.head(TableError.SHOWN).merge(first, on=KEY)
+    text = table.frame["rating"].astype("str").str.strip()
+    for row, first_row, rater in zip(rows["row"], rows["first_row"], rows["rater_id"], strict=True):
+        before = "undecided" if blank[first_row] else text[first_row]
+        allowed = f"rater {rater} already rated this pair {before} in row {table.row(first_row)}; keep one of the two"
+        found = "undecided" if blank[row] else text[row]
+        table.faults.append(Fault(table.file, table.row(row), "rating", found, allowed))
+    return frame.index[~repeated].to_numpy(), int(repeated.sum())
+
+
+def _check_base_is_of_pairs(table: Checked, frame: pd.DataFrame) -> None:
+    pair = ["query_id", "result_id"]
+    first = frame.groupby(pair, sort=False)["base"].transform("first")
+    differing = frame.loc[first != frame["base"], [*pair, "base"]]
+    table.more += max(len(differing) - TableError.SHOWN, 0)
+    for row, query, result, base in differing.head(TableError.SHOWN).itertuples():
+        allowed = (
+            f"query_id {query}, result_id {result} is marked the other way in an earlier row; a pair is in the base "
+            "block for everyone or for no one"
+        )
+        table.faults.append(Fault(table.file, table.row(row), None, "base" if base else "not base", allowed))
+
+
+def _rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None]:
+    raters = frame["rater_id"].nunique()
+    counts = frame.groupby(["query_id", "result_id"], sort=False)["rating"].transform("size")
+    base = (counts == raters).to_numpy()
+    if not base.any():
+        return base, None
+    pairs = int(base.sum() / raters)
+    return base, f"the {pairs} pair{'s' * (pairs > 1)} that every rater rated"
+
+
+def _refuse_sorted(frame: pd.DataFrame, file: str) -> None:
+    """Refuse rater columns that only number the sorted answers of each pair.
+
+    People disagree in both directions. Where every two "raters" differ on many shared pairs and always in the same
+    direction, the rows were sorted within each pair, and the column names a position and no person.
+    """
+    names = [str(name) for name in frame["rater_id"].unique()]
+    if all(re.fullmatch(r"(slot|column|answer|response)s?[ _-]?\d+", name.lower()) for name in names):
+        raise RelstudyError(
+            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of one pair "
+            "and slot 1 of the next may be different people, so there is no one to calibrate (if each is one person "
+            "all the same, say --trust-raters)"
+        )
+    if not 2 <= len(names) <= 20:
+        return
+    wide = frame.pivot_table(index=["query_id", "result_id"], columns="rater_id", values="rating", observed=True)
+    values = wide.to_numpy()
+    if values.shape[1] < 2:
+        return
+    least = SORTED_PAIRS[0] if values.shape[1] == 2 else SORTED_PAIRS[1]
+    values = values[:, np.argsort(np.nan_to_num(np.nanmean(values, axis=0)), kind="stable")]
+    for lower in range(values.shape[1]):
+        for upper in range(lower + 1, values.shape[1]):
+            difference = values[:, upper] - values[:, lower]
+            if (difference < 0).any() or np.count_nonzero(difference > 0) < least:
+                return
+    raise RelstudyError(
+        f"{file}, column rater_id: on every pair the ratings of {', '.join(map(str, wide.columns[:4]))} stand in the "
+        "same order, which people never do: these are sorted slots, not raters, and cannot be calibrated (if they "
+        "are people all the same, say --trust-raters)"
+    )

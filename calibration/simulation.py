@@ -1,0 +1,103 @@
+"""Simulated panels with known truth, to try methods where people can't tell us who was right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.panel import Panel
+from calibration.ratings import scale_ends
+
+
+@dataclass(frozen=True)
+class SimulatedPanel:
+    """A panel and what it was made from.
+
+    Parameters
+    ----------
+    panel : ratings
+    worth : true worth of each pair, standard normal, float array (P)
+    leniency, sharpness, noise : each rater's shift, stretch and error, in units of the worth, float arrays (R)
+    """
+
+    panel: Panel
+    worth: np.ndarray
+    leniency: np.ndarray
+    sharpness: np.ndarray
+    noise: np.ndarray
+
+
+def simulate_panel(
+    raters: int,
+    base_pairs: int,
+    unique_per_rater: int,
+    *,
+    scale: str = "1-5",
+    ratings_per_pair: int = 3,
+    handed_out: str = "random",
+    leniency: float = 0.45,
+    sharpness: float = 0.25,
+    noise: float = 0.6,
+    seed: int | np.random.Generator = 0,
+) -> SimulatedPanel:
+    """A panel that rates a base block and unique pairs on a discrete scale.
+
+    A rater j sees pair i as y = leniency_j + sharpness_j worth_i + error, and gives the nearest step of the scale, the
+    ends taking whatever lies beyond them; on the binary scale, whether y is above 0.
+
+    Parameters
+    ----------
+    raters, base_pairs, unique_per_rater, ratings_per_pair : sizes
+    scale : "1-5", "0-6", "1-9", "binary" or another name that `scale_ends` knows
+    handed_out : "random", or "sorted": groups of raters share their pairs, the first group the worst, the last the best
+    leniency, noise : standard deviations over raters and ratings; sharpness: of the log stretch
+    seed : seed or Generator
+
+    Examples
+    --------
+    >>> simulated = simulate_panel(4, 5, 6, seed=1)
+    >>> simulated.panel.n_raters, int(simulated.panel.base.sum()), len(simulated.panel.rating)
+    (4, 5, 39)
+    """
+    rng = np.random.default_rng(seed)
+    ends = scale_ends(scale)
+    if ends is None:
+        raise ValueError(f"{scale!r} doesn't tell its ends")
+    low, high = ends
+    if handed_out == "sorted":
+        unique = -(-raters // ratings_per_pair) * unique_per_rater
+    else:
+        unique = -(-raters * unique_per_rater // ratings_per_pair)
+    worth = rng.normal(size=base_pairs + unique)
+    shift, stretch = rng.normal(0, leniency, raters), np.exp(rng.normal(0, sharpness, raters))
+    if handed_out == "random":
+        slots = np.repeat(np.arange(unique), ratings_per_pair)[: raters * unique_per_rater]
+        rng.shuffle(slots)
+    elif handed_out == "sorted":
+        group = np.repeat(np.arange(raters) // ratings_per_pair, unique_per_rater)
+        slots = group * unique_per_rater + np.tile(np.arange(unique_per_rater), raters)
+        slots = np.argsort(worth[base_pairs:] + rng.normal(0, 1, unique))[slots]
+    else:
+        raise ValueError(f"handed_out is random or sorted, not {handed_out!r}")
+    rater = np.concatenate([np.repeat(np.arange(raters), size) for size in (base_pairs, unique_per_rater)])
+    pair = np.concatenate([np.tile(np.arange(base_pairs), raters), slots + base_pairs])
+    rows = np.sort(np.unique(rater * len(worth) + pair, return_index=True)[1])
+    rater, pair = rater[rows], pair[rows]
+    seen = shift[rater] + stretch[rater] * worth[pair] + rng.normal(0, noise, len(rows))
+    if scale == "binary":
+        rating = (seen > 0).astype(float)
+    else:
+        rating = np.clip(np.round((low + high) / 2 + seen * (high - low) / 4.2), low, high)
+    panel = Panel(
+        rater=rater,
+        pair=pair,
+        rating=rating,
+        base=np.arange(len(worth)) < base_pairs,
+        raters=pd.Index([f"r{i:04d}" for i in range(raters)]),
+        pairs=pd.DataFrame({"query_id": "q", "result_id": [f"x{i:06d}" for i in range(len(worth))]}),
+        low=low,
+        high=high,
+    )
+    return SimulatedPanel(panel, worth, shift, stretch, np.full(raters, noise))

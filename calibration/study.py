@@ -1,0 +1,220 @@
+"""Calibration from a ratings table to judgments, raters and figures: everything but files and printing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calibration import agreement
+from calibration.choice import Choice, check_pooled, choose_method
+from calibration.estimates import Estimate
+from calibration.judgments import make_judgments
+from calibration.linear import METHODS, Lines
+from calibration.methods import fit_lines
+from calibration.panel import Panel
+from calibration.raters import rater_profiles
+from calibration.ratings import Ratings
+from calibration.variance import Scored, leave_one_out_correlation, scored_rows, within_item_variance
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Ratings on one scale.
+
+    Parameters
+    ----------
+    panel : the ratings as arrays
+    calibrated : their values on the common scale, float array (N), NaN = undecided
+    lines : each rater's line
+    choice : the method and why
+    judgments, raters : tables as in `make_judgments` and `rater_profiles`
+    """
+
+    ratings: Ratings
+    panel: Panel
+    calibrated: np.ndarray
+    lines: Lines
+    choice: Choice
+    judgments: pd.DataFrame
+    raters: pd.DataFrame
+
+
+def calibrate(
+    ratings: Ratings,
+    method: str | None = None,
+    *,
+    handed_out: str | None = None,
+    clip: bool = False,
+    force: bool = False,
+    seed: int = 0,
+) -> Calibration:
+    """Put ratings on one scale.
+
+    Parameters
+    ----------
+    ratings : from `read_ratings`
+    method : one of METHODS; None chooses `pooled` where pairs were handed out at random, else `shrunk`
+    handed_out : "random" or "fixed", where the table doesn't record it
+    clip : keep calibrated values within the scale
+    force : use `pooled` whatever the test of random hand-out says
+    seed : for the sampling of `ordinal`
+
+    Raises
+    ------
+    RelstudyError
+        when the method can't be used on these ratings
+
+    Examples
+    --------
+    >>> from calibration.ratings import check_ratings
+    >>> from calibration.tables import Checked
+    >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
+    ...                       "rating": ["1", "3", "3", "5"]})
+    >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), "mean")
+    >>> result.judgments["judgment"].tolist(), result.calibrated.tolist()
+    ([2.0, 4.0], [2.0, 4.0, 2.0, 4.0])
+    """
+    if method is not None and method not in METHODS:
+        raise ValueError(f"{method!r} is not one of {', '.join(METHODS)}")
+    panel = Panel.from_frame(ratings.frame, ratings.low, ratings.high)
+    known = handed_out or ratings.handed_out
+    if method is None:
+        choice = choose_method(panel, known)
+    elif method == "pooled" and not force:
+        choice = check_pooled(panel, known)
+    else:
+        choice = Choice(method, "you asked for it")
+    if choice.method == "ordinal":
+        from calibration.ordinal import fit_ordinal
+
+        ordinal = fit_ordinal(panel, seed=seed)
+        lines, calibrated = ordinal.lines, ordinal.calibrated
+    else:
+        lines = fit_lines(panel, choice.method)
+        calibrated = lines.calibrated(panel)
+    if clip:
+        calibrated = np.clip(calibrated, ratings.low, ratings.high)
+    return Calibration(
+        ratings=ratings,
+        panel=panel,
+        calibrated=calibrated,
+        lines=lines,
+        choice=choice,
+        judgments=make_judgments(panel, calibrated),
+        raters=rater_profiles(panel, lines, _seconds(ratings.frame)),
+    )
+
+
+def _seconds(frame: pd.DataFrame) -> np.ndarray | None:
+    if "seconds" not in frame:
+        return None
+    return pd.to_numeric(frame["seconds"], errors="coerce").to_numpy(dtype=float)
+
+
+@dataclass(frozen=True)
+class Table51:
+    """The paper's table 5.1 for one study: variance within pairs and out-of-sample agreement, before and after."""
+
+    variance_before: Estimate
+    variance_after: Estimate
+    correlation_before: Estimate
+    correlation_after: Estimate
+    icc_before: agreement.Icc
+    icc_after: agreement.Icc
+    scored: Scored
+
+
+def table_5_1(result: Calibration) -> Table51:
+    """Table 5.1 with bootstrap intervals over pairs, on unique pairs where enough have two ratings."""
+    panel, after = result.panel, result.panel.with_rating(result.calibrated)
+    scored = scored_rows(panel)
+    method = result.choice.method
+    return Table51(
+        variance_before=within_item_variance(panel, scored.rows),
+        variance_after=within_item_variance(after, scored.rows),
+        correlation_before=leave_one_out_correlation(panel, "none", scored),
+        correlation_after=(
+            Estimate.missing("the ordinal model is too slow to be fitted once a fold")
+            if method == "ordinal"
+            else leave_one_out_correlation(panel, method, scored)
+        ),
+        icc_before=agreement.intraclass(panel),
+        icc_after=agreement.intraclass(after),
+        scored=scored,
+    )
+
+
+def summary(result: Calibration) -> dict[str, Any]:
+    """Everything the command reports, as JSON; a missing number is null, with its reason under `reasons`."""
+    panel, ratings = result.panel, result.ratings
+    decided = panel.decided()
+    table = table_5_1(result)
+    reasons: dict[str, str] = {}
+
+    def plain(name: str, estimate: Estimate) -> float | None:
+        if estimate.value is None and estimate.reason:
+            reasons[name] = estimate.reason
+        return estimate.value
+
+    def before_after(name: str, before: Estimate, after: Estimate) -> dict[str, Any]:
+        return {
+            "before": plain(f"{name}.before", before),
+            "after": plain(f"{name}.after", after),
+            "before_interval": _interval(before),
+            "after_interval": _interval(after),
+        }
+
+    pairwise = agreement.pairwise(panel)
+    alpha_after = agreement.krippendorff_alpha(panel.with_rating(result.calibrated), "interval")
+    flags = result.raters.loc[result.raters["flags"] != "", ["rater_id", "flags"]]
+    test = result.choice.balance
+    return {
+        "method": result.choice.method,
+        "method_reason": result.choice.why,
+        "raters": panel.n_raters,
+        "pairs": panel.n_pairs,
+        "base_pairs": int(np.count_nonzero(panel.base)),
+        "base_rule": ratings.base_rule,
+        "ratings": len(decided.rating),
+        "undecided": len(panel.rating) - len(decided.rating),
+        "merged_duplicates": ratings.merged,
+        "set_aside": ratings.aside,
+        "scale": {"name": ratings.scale, "low": ratings.low, "high": ratings.high},
+        "handed_out": ratings.handed_out,
+        "balance": None if test is None else vars(test),
+        "judgments": len(result.judgments),
+        "spread_weight": result.lines.spread_weight,
+        "within_item_variance": before_after("within_item_variance", table.variance_before, table.variance_after),
+        "leave_one_out_correlation": before_after(
+            "leave_one_out_correlation", table.correlation_before, table.correlation_after
+        ),
+        "scored_on": {"block": table.scored.block, "pairs": table.scored.pairs, "folds": 5},
+        "krippendorff_alpha": {
+            level: plain(f"krippendorff_alpha.{level}", agreement.krippendorff_alpha(panel, level))
+            for level in agreement.LEVELS
+        },
+        "krippendorff_alpha_calibrated": {"interval": plain("krippendorff_alpha_calibrated.interval", alpha_after)},
+        "icc": {**_icc("icc", table.icc_before, plain), "after": _icc("icc.after", table.icc_after, plain)},
+        "weighted_kappa": plain("weighted_kappa", pairwise.kappa),
+        "spearman": plain("spearman", pairwise.spearman),
+        "couples": pairwise.couples,
+        "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
+        "reasons": reasons,
+    }
+
+
+def _icc(name: str, icc: agreement.Icc, plain: Any) -> dict[str, Any]:
+    return {
+        "icc1": plain(f"{name}.icc1", icc.one),
+        "icc2": plain(f"{name}.icc2", icc.two),
+        "icc2k": plain(f"{name}.icc2k", icc.two_mean),
+        "pairs": icc.pairs,
+        "raters": icc.raters,
+    }
+
+
+def _interval(estimate: Estimate) -> list[float] | None:
+    return None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]

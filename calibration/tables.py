@@ -1,0 +1,309 @@
+"""Read and write the plain tables that the stages meet in.
+
+Every table is CSV by default and Parquet by file ending. A table is read as text first, so that a wrong value
+can be quoted exactly as it stands in the file; columns then become numbers through the `Checked` reader, which
+collects every fault before it raises. Writing goes beside the target and renames, so nothing is ever half-written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv as csv_module
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import Fault, RelstudyError, TableError
+
+
+class Checked:
+    """A table as text, with the faults found in it so far.
+
+    Examples
+    --------
+    >>> table = Checked(pd.DataFrame({"rater_id": ["a"], "rating": ["4"]}), "ratings.csv")
+    >>> table.numbers("rating", low=1, high=5).tolist()
+    [4.0]
+    >>> table.raise_faults()
+    """
+
+    def __init__(self, frame: pd.DataFrame, file: str, rows: np.ndarray | None = None) -> None:
+        """`rows`: each row's number as a spreadsheet counts it; from 2 without a gap if None."""
+        self.frame = frame
+        self.file = file
+        self.rows = np.arange(2, len(frame) + 2) if rows is None else rows
+        self.faults: list[Fault] = []
+        self.more = 0
+
+    def require(self, *columns: str) -> None:
+        """Refuse at once a table that lacks a column."""
+        missing = [column for column in columns if column not in self.frame.columns]
+        if missing:
+            have = ", ".join(map(str, self.frame.columns)) or "none"
+            raise TableError(
+                [
+                    Fault(self.file, 1, column, None, f"this column is required (the file has: {have})")
+                    for column in missing
+                ]
+            )
+
+    def add(self, wrong: np.ndarray | pd.Series, column: str, allowed: str) -> None:
+        """Note every row where `wrong` (bool, one entry a row) holds."""
+        values = self.frame[column]
+        positions = np.flatnonzero(np.asarray(wrong, dtype=bool))
+        for position in positions[: TableError.SHOWN]:
+            value = values.iloc[position]
+            self.faults.append(Fault(self.file, self.row(position), column, "" if pd.isna(value) else value, allowed))
+        self.more += max(len(positions) - TableError.SHOWN, 0)
+
+    def row(self, position: int) -> int:
+        """The row number, as a spreadsheet counts it, of a position in the frame."""
+        return int(self.rows[position])
+
+    def fault(self, column: str | None, allowed: str) -> None:
+        """Note a fault of the table as a whole."""
+        self.faults.append(Fault(self.file, None, column, None, allowed))
+
+    def texts(self, column: str) -> pd.Series:
+        """The column as text, none of it empty."""
+        values = _as_text(self.frame[column])
+        self.add(values == "", column, "a value is required")
+        return values
+
+    def numbers(
+        self,
+        column: str,
+        *,
+        low: float = -np.inf,
+        high: float = np.inf,
+        low_open: bool = False,
+        empty: bool = False,
+        whole: bool = False,
+    ) -> np.ndarray:
+        """The column as float64, NaN where empty.
+
+        Parameters
+        ----------
+        low, high : inclusive bounds (`low_open` makes the lower one exclusive)
+        empty : whether an empty value is allowed
+        whole : whether only whole numbers are allowed
+        """
+        raw = self.frame[column]
+        if raw.dtype.kind in "fiu":
+            values = raw.to_numpy(dtype=float)
+            blank = np.isnan(values)
+            bad = np.isinf(values)
+        else:
+            text = _as_text(raw)
+            blank = (text == "").to_numpy()
+            values = pd.to_numeric(text.where(~blank, other="nan"), errors="coerce").to_numpy(dtype=float)
+            bad = ~blank & ~np.isfinite(values)
+        below = values <= low if low_open else values < low
+        bad |= below | (values > high)
+        if whole:
+            bad |= ~blank & np.isfinite(values) & (values != np.round(values))
+        if not empty:
+            bad |= blank
+        self.add(bad, column, _allowed(low, high, low_open, empty, whole))
+        return values
+
+    def raise_faults(self) -> None:
+        """Raise one error that lists every fault noted, in file order."""
+        if self.faults:
+            raise TableError(sorted(self.faults, key=lambda fault: fault.row or 0), self.more)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Stripped text, empty where a value is missing; whole numbers without a decimal point."""
+    missing = column.isna()
+    if column.dtype.kind == "f" and missing.any() and (column.dropna() % 1 == 0).all():
+        # Parquet keeps whole-number ids with a gap as floats.
+        column = column.astype("Int64")
+    return column.astype("str").str.strip().mask(missing, "")
+
+
+def _allowed(low: float, high: float, low_open: bool, empty: bool, whole: bool) -> str:
+    text = "a whole number" if whole else "a number"
+    opening = "above" if low_open else "at least"
+    if np.isfinite(low) and np.isfinite(high):
+        text += f" {opening} {low:g} and at most {high:g}" if low_open else f" from {low:g} to {high:g}"
+    elif np.isfinite(low):
+        text += f" {opening} {low:g}"
+    elif np.isfinite(high):
+        text += f" at most {high:g}"
+    return f"{text} is allowed" + (", or empty" if empty else "")
+
+
+def read_table(path: str | os.PathLike[str], *required: str) -> Checked:
+    """Read a CSV or Parquet file as text.
+
+    Parameters
+    ----------
+    path : the file; Parquet when it ends in .parquet, else CSV (UTF-8, with or without a byte-order mark); blank lines
+        are passed over, and rows keep the numbers a spreadsheet shows
+    required : column names without which the table is refused
+
+    Raises
+    ------
+    RelstudyError
+        when the file is absent, empty, not UTF-8, or has a column name twice
+    TableError
+        when rows have more or fewer fields than the header, or a required column is absent
+    """
+    file = os.fspath(path)
+    try:
+        checked = Checked(pd.read_parquet(file), file) if file.endswith(".parquet") else _read_csv(file)
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except IsADirectoryError:
+        raise RelstudyError(f"{file}: this is a folder; a table is needed") from None
+    except PermissionError:
+        raise RelstudyError(f"{file}: this file may not be read") from None
+    except UnicodeDecodeError as error:
+        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the table as UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise RelstudyError(f"{file}: cannot be read as a table ({str(error).splitlines()[0]})") from None
+    checked.require(*required)
+    return checked
+
+
+def _read_csv(file: str) -> Checked:
+    from pyarrow import csv
+
+    blank: list[int] = []
+    ragged: list[Fault] = []
+    more = 0
+
+    def odd_row(row: Any) -> str:
+        nonlocal more
+        if not row.text.strip():
+            blank.append(row.number)
+        elif len(ragged) < TableError.SHOWN:
+            fields = f"{row.actual_columns} field{'s' * (row.actual_columns != 1)}"
+            allowed = f"this row has {fields}, and the header has {row.expected_columns}; they must be equally many"
+            ragged.append(Fault(file, row.number, None, row.text, allowed))
+        else:
+            more += 1
+        return "skip"
+
+    names = _header(file)
+    table = csv.read_csv(
+        file,
+        # Rows have numbers only when read in one go.
+        read_options=csv.ReadOptions(use_threads=False, block_size=1 << 26),
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=odd_row),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, "string"), strings_can_be_null=False, quoted_strings_can_be_null=False
+        ),
+    )
+    if ragged:
+        raise TableError(ragged, more)
+    frame = table.to_pandas()
+    frame.columns = pd.Index([name.strip() for name in names])
+    numbers = np.setdiff1d(np.arange(2, len(frame) + len(blank) + 2), blank)
+    empty = np.ones(len(frame), dtype=bool)
+    for name in frame:
+        empty &= (frame[name].str.strip() == "").to_numpy(dtype=bool)
+        if not empty.any():
+            break
+    if empty.any() and frame.shape[1] > 1:
+        frame, numbers = frame[~empty].reset_index(drop=True), numbers[~empty]
+    return Checked(frame, file, numbers)
+
+
+def _header(file: str) -> list[str]:
+    """The column names as they stand; refuses what cannot be a header."""
+    with open(file, "rb") as handle:
+        start = handle.read(1 << 16)
+        if not start.strip(b"\xef\xbb\xbf \r\n\t"):
+            raise RelstudyError(f"{file}: the file is empty; a header row is needed")
+        if b"\x00" in start:
+            raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
+    with open(file, encoding="utf-8-sig", newline="") as text:
+        names = next(csv_module.reader(text), [])
+    stripped = [name.strip() for name in names]
+    if not any(stripped):
+        raise RelstudyError(f"{file}, row 1: this row is blank; the header row must come first")
+    if len(names) == 1:
+        for separator, called in ((";", "semicolons"), ("\t", "tabs")):
+            if separator in names[0]:
+                raise RelstudyError(f"{file}: fields are separated by {called}; save the table with commas")
+    doubled = sorted({name for name in stripped if stripped.count(name) > 1})
+    if doubled:
+        raise RelstudyError(
+            f"{file}, row 1: column {doubled[0]!r} stands there more than once; column names must differ"
+        )
+    return names
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a path beside `path` to write to; rename it over `path` only when the block ends well."""
+    target = Path(path)
+    if target.is_dir():
+        raise RelstudyError(f"{target}: this is a folder; a file cannot be written over it")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    except OSError as error:
+        raise RelstudyError(f"{target}: cannot be written ({error.strerror})") from None
+    os.close(descriptor)
+    beside = Path(name)
+    try:
+        yield beside
+        beside.chmod(0o644)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a table as CSV, or as Parquet when the path ends in .parquet."""
+    with replacing(path) as beside:
+        if beside.suffix == ".parquet":
+            frame.to_parquet(beside, index=False)
+        else:
+            frame.to_csv(beside, index=False)
+
+
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a text file (UTF-8)."""
+    with replacing(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def write_json(value: Any, path: str | os.PathLike[str]) -> None:
+    """Write strict JSON (a NaN is an error, not a number)."""
+    write_text(json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False) + "\n", path)
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file, or say in one sentence why that can't be done."""
+    file = os.fspath(path)
+    try:
+        with open(file, encoding="utf-8") as handle:
+            return _strict_json(handle)
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise RelstudyError(f"{file}: this is not JSON ({error})") from None
+    except OSError as error:
+        raise RelstudyError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+def _strict_json(handle: IO[str]) -> Any:
+    def refuse(constant: str) -> float:
+        raise json.JSONDecodeError(f"{constant} is not a finite number", constant, 0)
+
+    return json.load(handle, parse_constant=refuse)
+
+
+def pair_keys(frame: pd.DataFrame, columns: Sequence[str] = ("query_id", "result_id")) -> pd.MultiIndex:
+    """The rows' (query_id, result_id) as an index, for joining tables."""
+    return pd.MultiIndex.from_frame(frame[list(columns)])

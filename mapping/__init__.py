@@ -1,0 +1,1 @@
+"""Put systems on people's scale: monotone maps from system scores to judgments."""

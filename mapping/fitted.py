@@ -1,0 +1,224 @@
+"""A fitted mapping: knots and values, kept as JSON and applied with numpy alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.errors import RelstudyError
+
+KIND = "relstudy mapping"
+VERSION = 1
+OUT_OF_BOUNDS = ("clip", "raise")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMapping:
+    """A monotone function from a system's scores to the human scale, linear between its knots.
+
+    Parameters
+    ----------
+    knots : scores, shape (k,), k >= 1, strictly ascending, finite
+    values : mapped scores at the knots, shape (k,), in the unit of the judgments; non-descending where
+        `increasing`, else non-ascending
+    increasing : whether a higher score means a better match
+    out_of_bounds : "clip" (constant outside the fitted range) or "raise"
+    method : how it was fitted: isotonic, bagged, correlation, bayes, ...
+    system : the system whose scores it maps
+    low, high : ends of the pointwise band at the knots, shape (k,), or None where the method has none
+    band : share of the posterior or of the bootstrap fits inside the band
+    meta : anything else worth keeping, plain JSON
+
+    Examples
+    --------
+    >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0])
+    >>> mapping.predict([-1.0, 0.5, 2.0]).tolist()
+    [1.0, 3.0, 5.0]
+    >>> FittedMapping.from_json(mapping.to_json()) == mapping
+    True
+    """
+
+    knots: np.ndarray
+    values: np.ndarray
+    increasing: bool = True
+    out_of_bounds: str = "clip"
+    method: str = ""
+    system: str = ""
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    band: float = 0.9
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("knots", "values", "low", "high"):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, _frozen(given))
+        object.__setattr__(self, "increasing", bool(self.increasing))
+        self._check()
+
+    def _check(self) -> None:
+        if self.knots.ndim != 1 or len(self.knots) == 0:
+            raise RelstudyError("a mapping needs at least one knot, as a list of numbers")
+        for name in ("values", "low", "high"):
+            given = getattr(self, name)
+            if given is not None and given.shape != self.knots.shape:
+                raise RelstudyError(f"a mapping needs as many {name} as knots: {len(self.knots)}, not {given.size}")
+        for name in ("knots", "values", "low", "high"):
+            given = getattr(self, name)
+            if given is not None and not np.isfinite(given).all():
+                raise RelstudyError(f"a mapping's {name} must be finite numbers")
+        if (np.diff(self.knots) <= 0).any():
+            raise RelstudyError("a mapping's knots must ascend strictly")
+        steps = np.diff(self.values) if self.increasing else -np.diff(self.values)
+        if (steps < 0).any():
+            direction = "never fall" if self.increasing else "never rise"
+            raise RelstudyError(f"a mapping with increasing = {self.increasing} needs values that {direction}")
+        if self.out_of_bounds not in OUT_OF_BOUNDS:
+            raise RelstudyError(f"out_of_bounds is 'clip' or 'raise', not {self.out_of_bounds!r}")
+
+    @property
+    def constant(self) -> bool:
+        """Whether every score is mapped to one value, so that no correlation exists."""
+        return bool(self.values[0] == self.values[-1])
+
+    def predict(self, scores: ArrayLike) -> np.ndarray:
+        """Mapped scores, same shape as `scores`.
+
+        Raises
+        ------
+        RelstudyError
+            for a score that is not a finite number, or is outside the fitted range where out_of_bounds = "raise"
+        """
+        return self._interpolate(scores, self.values)
+
+    def predict_band(self, scores: ArrayLike) -> tuple[np.ndarray, np.ndarray] | None:
+        """Both ends of the pointwise band at `scores`, or None where the method gave none."""
+        if self.low is None or self.high is None:
+            return None
+        return self._interpolate(scores, self.low), self._interpolate(scores, self.high)
+
+    def _interpolate(self, scores: ArrayLike, values: np.ndarray) -> np.ndarray:
+        given = np.asarray(scores, dtype=float)
+        lowest, highest = self.knots[0], self.knots[-1]
+        if not np.isfinite(given).all():
+            wrong = given[~np.isfinite(given)].flat[0]
+            raise RelstudyError(f"the score {wrong} cannot be mapped{self._of()}: scores must be finite numbers")
+        if self.out_of_bounds == "raise" and ((given < lowest) | (given > highest)).any():
+            wrong = given[(given < lowest) | (given > highest)].flat[0]
+            raise RelstudyError(
+                f"the score {wrong} is outside the range {lowest:g} to {highest:g} that the mapping{self._of()} was "
+                "fitted on; use out_of_bounds = 'clip' to carry its ends outward"
+            )
+        mapped = np.asarray(np.interp(given, self.knots, values))
+        # rounding inside one interval can pass the knot at its end, which would break monotony
+        left = np.clip(np.searchsorted(self.knots, given, side="right") - 1, 0, len(values) - 1)
+        right = np.minimum(left + 1, len(values) - 1)
+        inside = given >= lowest
+        bounded = np.clip(mapped, np.minimum(values[left], values[right]), np.maximum(values[left], values[right]))
+        return np.where(inside, bounded, mapped)
+
+    def _of(self) -> str:
+        return f" of system {self.system!r}" if self.system else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON; every number survives the round trip exactly."""
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "system": self.system,
+            "method": self.method,
+            "increasing": self.increasing,
+            "out_of_bounds": self.out_of_bounds,
+            "knots": self.knots.tolist(),
+            "values": self.values.tolist(),
+            "low": None if self.low is None else self.low.tolist(),
+            "high": None if self.high is None else self.high.tolist(),
+            "band": self.band,
+            "meta": dict(self.meta),
+        }
+
+    @classmethod
+    def from_json(cls, content: Any, file: str = "the mapping") -> FittedMapping:
+        """From what `to_json` gave; `file` is named in the error when that is not what it is."""
+        if not isinstance(content, dict) or content.get("kind") != KIND:
+            raise RelstudyError(f'{file}: this is not a fitted mapping; "kind": "{KIND}" is needed')
+        if content.get("version") != VERSION:
+            raise RelstudyError(
+                f"{file}: version {content.get('version')!r} of a fitted mapping is not known; {VERSION} is"
+            )
+        missing = [name for name in ("knots", "values", "increasing") if name not in content]
+        if missing:
+            raise RelstudyError(f"{file}: a fitted mapping needs {', '.join(missing)}")
+        names = ("knots", "values", "increasing", "out_of_bounds", "method", "system", "low", "high", "band", "meta")
+        try:
+            return cls(**{name: content[name] for name in names if name in content})
+        except RelstudyError as error:
+            raise RelstudyError(f"{file}: {error}") from None
+        except (TypeError, ValueError) as error:
+            raise RelstudyError(f"{file}: knots, values and bands must be lists of numbers ({error})") from None
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the mapping as JSON."""
+        from calibration.tables import write_json
+
+        write_json(self.to_json(), path)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> FittedMapping:
+        """Read what `write` wrote."""
+        from calibration.tables import read_json
+
+        return cls.from_json(read_json(path), os.fspath(path))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FittedMapping) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _frozen(numbers: ArrayLike) -> np.ndarray:
+    array = np.array(numbers, dtype=float)
+    array.flags.writeable = False
+    return array
+
+
+def drop_inner_knots(knots: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out knots inside a flat stretch; the function stays the same.
+
+    Examples
+    --------
+    >>> [a.tolist() for a in drop_inner_knots(np.arange(5.0), np.array([1.0, 1.0, 1.0, 2.0, 2.0]))]
+    [[0.0, 2.0, 3.0, 4.0], [1.0, 1.0, 2.0, 2.0]]
+    """
+    keep = np.ones(len(knots), dtype=bool)
+    keep[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
+    return knots[keep], values[keep]
+
+
+def read_mappings(folder: str | os.PathLike[str]) -> dict[str, FittedMapping]:
+    """Every fitted mapping in a folder, by the name of its system.
+
+    Raises
+    ------
+    RelstudyError
+        where the folder has none, a file is not one, or two are for one system
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise RelstudyError(f"{place}: there is no such folder of mappings; `relstudy fit` writes one")
+    found: dict[str, FittedMapping] = {}
+    for path in sorted(place.glob("*.json")):
+        mapping = FittedMapping.read(path)
+        if mapping.system in found:
+            raise RelstudyError(f"{path}: a second mapping of system {mapping.system!r}; keep one of them")
+        found[mapping.system] = mapping
+    if not found:
+        raise RelstudyError(f"{place}: the folder holds no fitted mapping (NAME.json)")
+    return found

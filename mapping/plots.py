@@ -1,0 +1,131 @@
+"""Pictures of a mapping: pairs with curve and band, adaptive bins, posterior of the number of levels and of their places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.figures import INK, MUTED, SERIES, drawing, svg
+from mapping.fitted import FittedMapping
+
+if TYPE_CHECKING:
+    from mapping.bayes import BayesMapping
+
+MOST_POINTS = 2000
+
+
+def mapping_figure(
+    mapping: FittedMapping, scores: ArrayLike, judgments: ArrayLike, *, seed: int = 0, alone: bool = False
+) -> str:
+    """Pairs, the mapping, and its band where it has one (Shirahatti and Barnard, figures 4.2-4.5), as SVG.
+
+    Parameters
+    ----------
+    scores, judgments : shape (n,); beyond 2,000 pairs a random part is drawn
+    """
+    x, y, drawn = _sampled(scores, judgments, seed)
+    with drawing() as figure:
+        axes = figure.add_subplot()
+        axes.plot(x, y + _jitter(y, seed), ".", color=MUTED, alpha=0.35, markersize=4, markeredgewidth=0, zorder=1)
+        reach = np.unique(np.concatenate([np.linspace(x.min(), x.max(), 400), mapping.knots]))
+        if mapping.low is not None and mapping.high is not None:
+            low, high = np.interp(reach, mapping.knots, mapping.low), np.interp(reach, mapping.knots, mapping.high)
+            label = f"{mapping.band:.0%} band"
+            axes.fill_between(reach, low, high, color=SERIES[0], alpha=0.22, linewidth=0, label=label, zorder=2)
+        mapped = np.interp(reach, mapping.knots, mapping.values)
+        axes.plot(reach, mapped, color=SERIES[0], linewidth=2, label=mapping.method, zorder=3)
+        axes.set_xlabel(f"score{f' of {mapping.system}' if mapping.system else ''}")
+        axes.set_ylabel("judgment")
+        axes.legend(loc="best")
+        part = f"{len(x)} of {drawn} pairs" if len(x) < drawn else f"{drawn} pairs"
+        axes.set_title(f"{part}, and where the mapping puts each score")
+        return svg(
+            figure, f"Judgments against scores of {mapping.system or 'one system'} with the mapping", alone=alone
+        )
+
+
+def adaptive_bins(mapped: ArrayLike, judgments: ArrayLike, bins: int = 20) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean judgment in bins of equal counts of mapped scores (section 4.4.1).
+
+    Returns
+    -------
+    centres (mean mapped score of a bin), mean judgments, and their standard errors (NaN in a bin of one pair), each of
+    shape (b,), b at most `bins`; equal mapped scores share a bin, so there may be fewer
+
+    Examples
+    --------
+    >>> centres, means, _ = adaptive_bins([1, 2, 3, 4], [1, 1, 5, 3], bins=2)
+    >>> centres.tolist(), means.tolist()
+    ([1.5, 3.5], [1.0, 4.0])
+    """
+    from mapping.pooling import into_bins, pool
+
+    binned = into_bins(pool(mapped, judgments), bins)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.sqrt(binned.within / (binned.weights - 1) / binned.weights)
+    return binned.scores, binned.means, np.where(binned.weights > 1, error, np.nan)
+
+
+def bins_figure(
+    mapped: ArrayLike, judgments: ArrayLike, *, bins: int = 20, system: str = "", alone: bool = False
+) -> str:
+    """Mean judgment against mapped score in bins of equal counts (figures 4.6-4.7), as SVG; pass out-of-fold scores."""
+    centres, means, error = adaptive_bins(mapped, judgments, bins)
+    with drawing(4.6, 3.8) as figure:
+        axes = figure.add_subplot()
+        ends = [float(min(centres.min(), means.min())), float(max(centres.max(), means.max()))]
+        axes.plot(ends, ends, color=MUTED, linewidth=1, linestyle="--", label="perfect agreement")
+        known = np.isfinite(error)
+        axes.errorbar(
+            centres[known], means[known], yerr=1.96 * error[known], fmt="o", color=SERIES[0], markersize=4.5,
+            elinewidth=1.2, label="mean of a bin, 95 %",
+        )  # fmt: skip
+        axes.plot(centres[~known], means[~known], "o", color=SERIES[0], markersize=4.5, fillstyle="none")
+        axes.set_xlabel(f"mapped score{f' of {system}' if system else ''}")
+        axes.set_ylabel("mean judgment")
+        axes.set_title(f"{len(centres)} bins of about equal counts")
+        axes.legend(loc="upper left")
+        return svg(figure, f"Mean judgment against mapped score{f' of {system}' if system else ''}", alone=alone)
+
+
+def levels_figure(fit: BayesMapping, *, alone: bool = False) -> str:
+    """Posterior of the number of levels M, and of where the change points lie, as SVG."""
+    count = fit.count_
+    shown = int(np.flatnonzero(count > 1e-3).max()) + 2
+    with drawing(6.4, 2.9) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=[2, 3])
+        number = np.arange(1, len(count) + 1)[:shown]
+        left.bar(number, count[:shown], color=SERIES[0], width=0.7)
+        left.set_xticks(number if len(number) <= 8 else number[::2])
+        left.set_xlabel("number of levels")
+        left.set_ylabel("posterior probability")
+        left.set_title("How many levels")
+        left.grid(axis="x", visible=False)
+        if len(fit.gaps_) > 0:
+            right.vlines(fit.gaps_, 0, fit.changes_, color=SERIES[1], linewidth=2)
+            right.plot(fit.gaps_, fit.changes_, "o", color=SERIES[1], markersize=3)
+        right.set_ylim(bottom=0)
+        right.set_xlabel("score")
+        right.set_ylabel("probability of a change point")
+        right.set_title("Where they change")
+        for axes in (left, right):
+            axes.tick_params(colors=INK)
+        return svg(figure, "Posterior of the number of levels and of the places of change points", alone=alone)
+
+
+def _sampled(scores: ArrayLike, judgments: ArrayLike, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    x, y = np.asarray(scores, dtype=float), np.asarray(judgments, dtype=float)
+    if len(x) <= MOST_POINTS:
+        return x, y, len(x)
+    part = np.random.default_rng(seed).choice(len(x), MOST_POINTS, replace=False)
+    return x[part], y[part], len(x)
+
+
+def _jitter(y: np.ndarray, seed: int) -> np.ndarray:
+    """A little vertical noise where judgments have few values, so that points do not hide each other."""
+    values = np.unique(y)
+    if len(values) < 2 or len(values) > 30:
+        return np.zeros(len(y))
+    return np.random.default_rng(seed).uniform(-0.15, 0.15, len(y)) * float(np.diff(values).min())

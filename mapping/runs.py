@@ -1,0 +1,130 @@
+"""Read a TREC run: `query Q0 result rank score system`, separated by blanks or tabs."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import Fault, RelstudyError, TableError
+
+FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole file, unpacked where its name ends in .gz."""
+    file = os.fspath(path)
+    try:
+        if file.endswith(".gz"):
+            with gzip.open(file) as packed:
+                return packed.read()
+        with open(file, "rb") as plain:
+            return plain.read()
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except IsADirectoryError:
+        raise RelstudyError(f"{file}: this is a folder; a table or a TREC run is needed") from None
+    except (OSError, EOFError) as error:
+        raise RelstudyError(f"{file}: cannot be read ({error})") from None
+
+
+def looks_like_run(start: bytes) -> bool:
+    """Whether the first line that is not empty has six fields or more, the fifth of them a number.
+
+    Examples
+    --------
+    >>> looks_like_run(b"q1 Q0 d1 1 0.5 bm25")
+    True
+    >>> looks_like_run(b"system,query_id,result_id,score")
+    False
+    """
+    for line in start.decode("utf-8-sig", errors="replace").splitlines():
+        fields = line.split()
+        if fields:
+            return len(fields) >= len(FIELDS) and _number(fields[4]) is not None
+    return False
+
+
+def parse_run(content: bytes, file: str) -> pd.DataFrame:
+    """A run as a table query_id, result_id, score, system (and row, where lines may be empty); every score finite.
+
+    A regular file (six fields in every row) goes through pyarrow's reader; anything else is read line by line,
+    where each fault can be named with its row; what follows the sixth field is passed over, as trec_eval does.
+
+    Raises
+    ------
+    TableError
+        naming each row that lacks a field or whose score is not a finite number
+    """
+    frame = _parse_regular(content)
+    return _parse_lines(content, file) if frame is None else frame
+
+
+def _parse_regular(content: bytes) -> pd.DataFrame | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\t", b" ")
+    while b"  " in content:
+        content = content.replace(b"  ", b" ")
+    content = content.replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    if b"\n\n" in content or content[:1] in (b"", b" ", b"\n"):
+        return None
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            read_options=csv.ReadOptions(column_names=list(FIELDS), block_size=8 << 20),
+            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
+            convert_options=csv.ConvertOptions(
+                include_columns=["query_id", "result_id", "score", "system"],
+                column_types={
+                    "query_id": pa.dictionary(pa.int32(), pa.string()),
+                    "result_id": pa.string(),
+                    "score": pa.float64(),
+                    "system": pa.dictionary(pa.int32(), pa.string()),
+                },
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    if not pc.all(pc.is_finite(table["score"])).as_py():
+        return None
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
+
+
+def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the run as UTF-8") from None
+    faults: list[Fault] = []
+    rows: list[tuple[str, str, float, str, int]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) < len(FIELDS):
+            allowed = f"a run has six fields a row ({' '.join(FIELDS)}), not {len(fields)}"
+            faults.append(Fault(file, number, None, None, allowed))
+            continue
+        score = _number(fields[4])
+        if score is None or not np.isfinite(score):
+            faults.append(Fault(file, number, "score", fields[4], "a finite number is allowed"))
+            continue
+        rows.append((fields[0], fields[2], score, fields[5], number))
+    if faults:
+        raise TableError(faults)
+    return pd.DataFrame(rows, columns=["query_id", "result_id", "score", "system", "row"])
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,228 @@
+"""Score tables: what each system thinks of each query-result pair.
+
+Three forms are read: long (`system,query_id,result_id,score`), wide (`query_id,result_id`, then one numeric column a
+system) and a TREC run. One form is given back: long, ids as text, every score finite, no pair twice in one system.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import Fault, RelstudyError, TableError
+from calibration.tables import Checked, read_table, replacing, write_table
+from mapping.runs import looks_like_run, parse_run, read_bytes
+
+COLUMNS = ["system", "query_id", "result_id", "score"]
+RUN_ENDINGS = (".run", ".trec")
+
+
+def read_scores(
+    path: str | os.PathLike[str],
+    *,
+    leave_out: Collection[str] = (),
+    only: Collection[str] | None = None,
+    system: str | None = None,
+) -> pd.DataFrame:
+    """Read a score table.
+
+    Parameters
+    ----------
+    path : CSV or Parquet, long or wide, or a TREC run (also .gz)
+    leave_out : systems (in a wide table: columns) not to read
+    only : systems (columns) to read, all others left out; None reads all
+    system : name for the system of a TREC run, in place of the run's own tag
+
+    Returns
+    -------
+    DataFrame with columns system, query_id, result_id (text) and score (float64, finite), in the order of the file.
+    `frame.attrs["notes"]` lists what a person should know, one sentence each: columns left out because they are not
+    numbers, empty cells of a wide table (a result that the system did not return), repeated rows that were merged.
+
+    Raises
+    ------
+    RelstudyError
+        when the file cannot be read, has no system, or lacks a system named in `only` or `leave_out`
+    TableError
+        naming the row of every score that is not a finite number and of every pair with two scores in one system
+    """
+    file = os.fspath(path)
+    notes: list[str] = []
+    chosen = _Choice(file, set(leave_out), None if only is None else set(only))
+    if not file.endswith(".parquet") and looks_like_run((content := read_bytes(path))[:65536]):
+        frame = parse_run(content, file)
+        if system is not None:
+            frame["system"] = system
+        chosen.check(frame["system"].unique())
+        header_rows = 0
+    else:
+        table = read_table(path, "query_id", "result_id")
+        if {"system", "score"} <= set(table.frame.columns):
+            frame = _read_long(table)
+            chosen.check(frame["system"].unique())
+        else:
+            chosen.check(table.frame.columns.difference(["query_id", "result_id"]))
+            frame = _read_wide(table, chosen, notes)
+        header_rows = 1
+    if "row" not in frame:
+        frame["row"] = np.arange(len(frame)) + 1 + header_rows
+    if not chosen.everything:
+        frame = frame[frame["system"].map(chosen.takes).to_numpy(dtype=bool)]
+    if frame.empty:
+        raise RelstudyError(f"{file}: no score is left; a system with at least one scored pair is needed")
+    frame = _merge_doubles(frame, file, notes)
+    for column in ("system", "query_id", "result_id"):
+        frame[column] = frame[column].astype("str")
+    frame = frame[COLUMNS].reset_index(drop=True)
+    frame.attrs["notes"] = notes
+    return frame
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which systems to read."""
+
+    file: str
+    leave_out: set[str]
+    only: set[str] | None
+
+    @property
+    def everything(self) -> bool:
+        return not self.leave_out and self.only is None
+
+    def takes(self, system: str) -> bool:
+        return system not in self.leave_out and (self.only is None or system in self.only)
+
+    def check(self, known: Iterable[object]) -> None:
+        have = {str(name) for name in known}
+        unknown = sorted((self.leave_out | (self.only or set())) - have)
+        if unknown:
+            raise RelstudyError(
+                f"{self.file}: there is no system {unknown[0]!r} to choose or leave out; there are: "
+                f"{', '.join(sorted(have))}"
+            )
+
+
+def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a long score table as CSV, Parquet (.parquet) or a TREC run (.run, .trec).
+
+    In a run, results stand by descending score within a query, ranks counted from 1, ties in the order given.
+
+    Raises
+    ------
+    RelstudyError
+        when a score is not finite, or an id or name holds a blank, which a run cannot keep
+    """
+    file = os.fspath(path)
+    frame = scores[COLUMNS]
+    if not np.isfinite(frame["score"].to_numpy(dtype=float)).all():
+        raise RelstudyError(f"{file}: not written, since a score is not a finite number")
+    if not file.endswith(RUN_ENDINGS):
+        write_table(frame, path)
+        return
+    for column in ("system", "query_id", "result_id"):
+        blank = frame[column].astype("str").str.contains(r"\s", regex=True)
+        if blank.any():
+            raise RelstudyError(
+                f"{file}: not written, since a TREC run cannot keep a blank in {column}: "
+                f"{str(frame[column][blank].iloc[0])!r}; write CSV instead"
+            )
+    ordered = frame.assign(order=np.arange(len(frame))).sort_values(
+        ["system", "query_id", "score", "order"], ascending=[True, True, False, True], kind="stable"
+    )
+    ordered["rank"] = ordered.groupby(["system", "query_id"]).cumcount() + 1
+    ordered["Q0"] = "Q0"
+    with replacing(path) as beside:
+        fields = ordered[["query_id", "Q0", "result_id", "rank", "score", "system"]]
+        fields.to_csv(beside, sep=" ", header=False, index=False, quoting=3)
+
+
+def _read_long(table: Checked) -> pd.DataFrame:
+    frame = pd.DataFrame({column: table.texts(column) for column in COLUMNS[:3]})
+    frame["score"] = _numbers(table, "score", empty=False)
+    table.raise_faults()
+    return frame
+
+
+def _read_wide(table: Checked, chosen: _Choice, notes: list[str]) -> pd.DataFrame:
+    pairs = pd.DataFrame({column: table.texts(column) for column in ("query_id", "result_id")})
+    pairs["row"] = np.arange(len(pairs)) + 2
+    others: list[str] = []
+    empty: list[str] = []
+    parts: list[pd.DataFrame] = []
+    for column in table.frame.columns:
+        if column in ("query_id", "result_id") or not chosen.takes(column):
+            continue
+        if chosen.only is None and not _mostly_numbers(table.frame[column]):
+            others.append(column)
+            continue
+        values = _numbers(table, column, empty=True)
+        given = ~np.isnan(values)
+        if not given.all():
+            empty.append(f"{column} ({int((~given).sum())})")
+        parts.append(pairs[given].assign(system=column, score=values[given]))
+    table.raise_faults()
+    if others:
+        notes.append(f"{table.file}: columns left out because they do not hold numbers: {', '.join(others)}")
+    if empty:
+        notes.append(f"{table.file}: empty cells are taken as results not returned: {', '.join(empty)}")
+    if not parts:
+        raise RelstudyError(f"{table.file}: no column holds a system's scores; a numeric column per system is needed")
+    return pd.concat(parts, ignore_index=True)
+
+
+def _mostly_numbers(values: pd.Series) -> bool:
+    """Whether at least half of the filled cells are numbers, so that the others are faults and not another thing."""
+    if values.dtype.kind in "fiu":
+        return True
+    filled = values.astype("str").str.strip()
+    filled = filled[filled != ""]
+    return len(filled) > 0 and pd.to_numeric(filled, errors="coerce").notna().mean() >= 0.5
+
+
+def _numbers(table: Checked, column: str, *, empty: bool) -> np.ndarray:
+    values = table.numbers(column, empty=empty)
+    if table.frame[column].dtype.kind == "f":
+        table.add(np.isinf(values), column, "a finite number is allowed")
+    return values
+
+
+def _merge_doubles(frame: pd.DataFrame, file: str, notes: list[str]) -> pd.DataFrame:
+    """Leave out rows that repeat a pair with the same score, and say so; refuse those with another score."""
+    key = np.zeros(len(frame), dtype=np.int64)
+    for column in ("system", "query_id", "result_id"):
+        values = frame[column]
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            codes, count = values.cat.codes.to_numpy(dtype=np.int64), len(values.cat.categories)
+        else:
+            codes, uniques = pd.factorize(values)
+            count = len(uniques)
+        key = key * count + codes
+    series = pd.Series(key)
+    repeated = series.duplicated().to_numpy()
+    doubled = np.flatnonzero(repeated)
+    if len(doubled) == 0:
+        return frame
+    firsts = pd.DataFrame({"row": frame["row"].to_numpy(), "score": frame["score"].to_numpy()}).groupby(key).first()
+    earlier = firsts.loc[key[doubled]]
+    rows, scores = frame["row"].to_numpy(), frame["score"].to_numpy()
+    faults = [
+        Fault(
+            file,
+            int(rows[i]),
+            None,
+            None,
+            f"the pair ({frame['query_id'].iloc[i]}, {frame['result_id'].iloc[i]}) of system "
+            f"{str(frame['system'].iloc[i])!r} stands already in row {row} with another score; a pair may stand once",
+        )
+        for i, row, score in zip(doubled, earlier["row"], earlier["score"], strict=True)
+        if scores[i] != score
+    ]
+    if faults:
+        raise TableError(faults)
+    notes.append(f"{file}: {len(doubled)} rows repeat an earlier pair of the same system and score; they are merged")
+    return frame[~repeated]

@@ -1,0 +1,291 @@
+"""Which mapping: out-of-fold predictions with folds by query, and the method that predicts best there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.errors import RelstudyError
+from calibration.estimates import Estimate
+from mapping.correlation import NO_RELATION
+from mapping.fitted import FittedMapping
+from mapping.folds import folds_by_group
+
+METHODS = ("isotonic", "bagged", "correlation", "bayes")
+BEST = "best"
+
+
+def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
+    """The estimator of a method, one of METHODS, not yet fitted; `parameters` go to its constructor.
+
+    Examples
+    --------
+    >>> make_mapping("isotonic").fit([1, 2], [1, 5]).predict([1.5]).tolist()
+    [3.0]
+    """
+    if method == "isotonic":
+        from mapping.isotonic import IsotonicMapping
+
+        return IsotonicMapping(**parameters)
+    if method == "bagged":
+        from mapping.isotonic import BaggedMapping
+
+        return BaggedMapping(seed=seed, **parameters)
+    if method == "correlation":
+        from mapping.correlation import CorrelationMapping
+
+        return CorrelationMapping(seed=seed, **parameters)
+    if method == "bayes":
+        from mapping.bayes import BayesMapping
+
+        return BayesMapping(seed=seed, **parameters)
+    raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*METHODS, BEST))}")
+
+
+def fit_mapping(
+    scores: ArrayLike,
+    judgments: ArrayLike,
+    queries: ArrayLike,
+    method: str,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+    system: str = "",
+) -> FittedMapping:
+    """Fit one method to all pairs. Shapes (n,); the result is applied with `predict`."""
+    estimator = make_mapping(method, seed).fit(scores, judgments, sample_weight=weights, groups=queries)
+    return _named(estimator.mapping_, system)
+
+
+def cross_fit(
+    scores: ArrayLike,
+    judgments: ArrayLike,
+    queries: ArrayLike,
+    method: str = BEST,
+    folds: int = 10,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+) -> np.ndarray:
+    """Mapped scores out of fold: each pair mapped by a fit that saw no pair of its query.
+
+    Parameters
+    ----------
+    scores : one system's scores, shape (n,), finite
+    judgments : shape (n,), finite
+    queries : query of each pair, shape (n,)
+    method : one of METHODS, or "best": chosen anew inside each training part, so that the choice, too, is out of fold
+    folds : number of folds, whole queries each; where there are fewer queries, each query is a fold
+    seed : of the folds and of random methods
+    weights : weight of each pair in the fits, shape (n,), or None for equal weights
+
+    Returns
+    -------
+    shape (n,), in the order given, on the scale of the judgments
+
+    Raises
+    ------
+    RelstudyError
+        where there are fewer than two queries, or an unknown method
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(40) / 40
+    >>> mapped = cross_fit(x, 1 + 4 * x, np.arange(40) % 8, "isotonic", folds=4)
+    >>> mapped[:3].round(2).tolist()
+    [1.1, 1.1, 1.2]
+    """
+    x, y, q, w = _arrays(scores, judgments, queries, weights)
+    fold = _folds(q, folds, seed)
+    mapped = np.empty(len(x))
+    for k in range(int(fold.max()) + 1):
+        test = fold == k
+        train = ~test
+        part = None if w is None else w[train]
+        chosen = best_method(x[train], y[train], q[train], folds, seed, part) if method == BEST else method
+        fitted = fit_mapping(x[train], y[train], q[train], chosen, seed, part)
+        mapped[test] = fitted.predict(x[test])
+    return mapped
+
+
+def best_method(
+    scores: np.ndarray,
+    judgments: np.ndarray,
+    queries: np.ndarray,
+    folds: int = 10,
+    seed: int = 0,
+    weights: np.ndarray | None = None,
+    methods: Sequence[str] = METHODS,
+) -> str:
+    """The method with the greatest cross-validated correlation; with one query, which allows none, the first of them."""
+    if len(np.unique(queries)) < 2:
+        return methods[0]
+    correlations = [
+        correlation(cross_fit(scores, judgments, queries, method, folds, seed, weights), judgments) or 0.0
+        for method in methods
+    ]
+    return methods[int(np.argmax(correlations))]
+
+
+@dataclass(frozen=True)
+class MethodScore:
+    """How well one method maps one system.
+
+    Parameters
+    ----------
+    in_sample : correlation of mapped scores with the judgments that they were fitted to; flatters
+    out_of_fold : correlation out of fold, with a bootstrap interval over queries
+    rmse : root mean squared error out of fold, in the unit of the judgments, with its interval
+    """
+
+    in_sample: Estimate
+    out_of_fold: Estimate
+    rmse: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "in_sample": self.in_sample.as_json(),
+            "out_of_fold": self.out_of_fold.as_json(),
+            "rmse": self.rmse.as_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The methods compared on one system, the best of them, and its fit to all pairs.
+
+    Parameters
+    ----------
+    system : name
+    methods : method -> its scores
+    best : the method with the greatest out-of-fold correlation
+    mapping : `best` fitted to all pairs
+    predictions : method -> mapped scores out of fold, shape (n,)
+    """
+
+    system: str
+    methods: dict[str, MethodScore]
+    best: str
+    mapping: FittedMapping
+    predictions: dict[str, np.ndarray]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**{name: score.as_json() for name, score in self.methods.items()}, "best": self.best}
+
+
+def choose(
+    scores: ArrayLike,
+    judgments: ArrayLike,
+    queries: ArrayLike,
+    methods: Sequence[str] = METHODS,
+    folds: int = 10,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+    system: str = "",
+    resamples: int = 2000,
+) -> Choice:
+    """Compare methods on one system's scores out of fold, and fit the best of them to all pairs.
+
+    Parameters
+    ----------
+    scores, judgments, queries, weights, folds, seed : as in `cross_fit`
+    methods : the methods to compare
+    system : name for the mapping
+    resamples : bootstrap samples of queries behind each 95 % interval
+
+    Returns
+    -------
+    Choice. With fewer than two queries nothing is out of fold: those figures are missing with the reason, and the first
+    of `methods` is taken.
+    """
+    x, y, q, w = _arrays(scores, judgments, queries, weights)
+    scored: dict[str, MethodScore] = {}
+    predictions: dict[str, np.ndarray] = {}
+    fits: dict[str, FittedMapping] = {}
+    single = len(np.unique(q)) < 2
+    for method in methods:
+        fits[method] = fit_mapping(x, y, q, method, seed, w, system)
+        in_sample = _correlation_estimate(fits[method].predict(x), y)
+        if single:
+            missing = Estimate.missing("all pairs belong to one query, so nothing can be held out")
+            scored[method] = MethodScore(in_sample, missing, missing)
+            continue
+        predictions[method] = cross_fit(x, y, q, method, folds, seed, w)
+        scored[method] = MethodScore(in_sample, *over_queries(predictions[method], y, q, resamples, seed))
+    best = max(methods, key=lambda method: _value(scored[method].out_of_fold))
+    return Choice(system, scored, best, fits[best], predictions)
+
+
+def correlation(predicted: np.ndarray, judgments: np.ndarray) -> float | None:
+    """Pearson's correlation; None where either side does not vary."""
+    a, b = predicted - predicted.mean(), judgments - judgments.mean()
+    # spread that is rounding alone is none
+    if np.abs(a).max() <= 1e-12 * np.abs(predicted).max() or np.abs(b).max() <= 1e-12 * np.abs(judgments).max():
+        return None
+    return float(np.clip(a @ b / math.sqrt((a @ a) * (b @ b)), -1.0, 1.0))
+
+
+def over_queries(
+    predicted: np.ndarray, judgments: np.ndarray, queries: np.ndarray, resamples: int, seed: int
+) -> tuple[Estimate, Estimate]:
+    """Correlation and root mean squared error with 95 % percentile intervals from resampling whole queries.
+
+    A sample of queries is a multinomial count per query, and both figures follow from six sums per query.
+    """
+    _, inverse = np.unique(queries, return_inverse=True)
+    centre = judgments.mean()
+    p, y = predicted - centre, judgments - centre
+    columns = [np.ones(len(p)), p, y, p * p, y * y, p * y]
+    sums = np.column_stack([np.bincount(inverse, column) for column in columns])
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
+    n, sp, sy, spp, syy, spy = (counts @ sums).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (spy - sp * sy / n) / np.sqrt(np.maximum(spp - sp * sp / n, 0) * np.maximum(syy - sy * sy / n, 0))
+    rmse = np.sqrt(np.maximum(spp - 2 * spy + syy, 0) / n)
+    r = r[np.isfinite(r)]
+    point = _correlation_estimate(predicted, judgments)
+    if point.reason is None and len(r) > 0:
+        point = Estimate.of(float(point.value or 0.0), *np.quantile(r, [0.025, 0.975]))
+    error = float(np.sqrt(np.mean((predicted - judgments) ** 2)))
+    return point, Estimate.of(error, *np.quantile(rmse, [0.025, 0.975]))
+
+
+def _correlation_estimate(predicted: np.ndarray, judgments: np.ndarray) -> Estimate:
+    if np.ptp(judgments) == 0:
+        return Estimate.missing("all judgments are equal")
+    value = correlation(predicted, judgments)
+    return Estimate(0.0, reason=NO_RELATION) if value is None else Estimate(value)
+
+
+def _value(estimate: Estimate) -> float:
+    return -math.inf if estimate.value is None else estimate.value
+
+
+def _arrays(
+    scores: ArrayLike, judgments: ArrayLike, queries: ArrayLike, weights: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    x, y, q = np.asarray(scores, dtype=float), np.asarray(judgments, dtype=float), np.asarray(queries)
+    w = None if weights is None else np.asarray(weights, dtype=float)
+    if not (x.shape == y.shape == q.shape and x.ndim == 1 and (w is None or w.shape == x.shape)):
+        raise ValueError("scores, judgments, queries and weights must have one entry per pair")
+    if len(x) == 0:
+        raise RelstudyError("a mapping needs at least one judged pair")
+    return x, y, q, w
+
+
+def _folds(queries: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    if folds < 2:
+        raise RelstudyError(f"cross-validation needs at least 2 folds, not {folds}")
+    fold = folds_by_group(queries, folds, seed)
+    if fold.max() == 0:
+        raise RelstudyError("all pairs belong to one query, so nothing can be held out; at least two are needed")
+    return fold
+
+
+def _named(mapping: FittedMapping, system: str) -> FittedMapping:
+    return replace(mapping, system=system)

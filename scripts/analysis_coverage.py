@@ -1,0 +1,116 @@
+"""How often 95 % intervals from one sampled study cover the truth of the whole collection.
+
+    python scripts/analysis_coverage.py [--studies 300] [--queries 100] [--results 20]
+
+The collection is the demo's: scenes drawn from a seed, and the true relevance of every picture to every other. Four
+systems score all pairs with different skill. A study draws queries by simple random sampling and results by the sampling
+design of `relstudy sample` (exponent 1, floor 0.05); its judgments are the true ones, so that what is tested is the
+design, the weights and the bootstrap. The table in docs/scoring.md is what this prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+
+import numpy as np
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from analysis.bootstrap import query_counts
+from analysis.precision_recall import Retrieval
+from calibration.console import print_table, progress
+from studyapp.demo.latent import draw_scenes
+from studyapp.demo.truth import closeness, to_scale
+from studyapp.sampling import inclusion_probabilities, rank_share, simple_random_sample, systematic_sample
+
+IMAGES = 320
+SKILL = (0.9, 0.7, 0.5, 0.3)
+SHARES = (0.02, 0.05, 0.1, 0.3)
+SEED = 0
+
+
+def population() -> tuple[np.ndarray, list[np.ndarray]]:
+    """True relevance [queries, results] above 3, and each system's scores."""
+    near = closeness(draw_scenes(IMAGES, SEED))
+    others = ~np.eye(IMAGES, dtype=bool)
+    closest = near[others].reshape(IMAGES, -1)
+    relevant = to_scale(near)[others].reshape(IMAGES, -1) > 3
+    standard = (closest - closest.mean()) / closest.std()
+    random = np.random.default_rng(SEED + 1)
+    scores = [c * standard + np.sqrt(1 - c * c) * random.normal(size=standard.shape) for c in SKILL]
+    scores[-1] = np.round(scores[-1] * 2) / 2  # heavy ties
+    return relevant, scores
+
+
+def design(scores: list[np.ndarray], results: int) -> np.ndarray:
+    """Inclusion probability of every result given its query, [queries, results]."""
+    rows = []
+    for query in range(len(scores[0])):
+        share = np.mean([rank_share(score[query], 1.0)[0] for score in scores], axis=0)
+        rows.append(inclusion_probabilities(0.95 * share + 0.05 / len(share), results))
+    return np.array(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=300)
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--results", type=int, default=20)
+    arguments = parser.parse_args()
+    relevant, scores = population()
+    probability = design(scores, arguments.results)
+    truth = [
+        (average_precision_score(relevant.ravel(), s.ravel()), 1 - roc_auc_score(relevant.ravel(), s.ravel()))
+        for s in scores
+    ]
+    covered: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    error: dict[tuple[str, int], list[float]] = defaultdict(list)
+    true: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for number in progress(range(arguments.studies), "studies", arguments.studies):
+        random = np.random.default_rng([SEED, number])
+        chosen = simple_random_sample(IMAGES, arguments.queries, random)
+        drawn = [systematic_sample(probability[query], random) for query in chosen]
+        cluster = np.repeat(np.arange(len(chosen)), [len(each) for each in drawn])
+        query, result = chosen[cluster], np.concatenate(drawn)
+        weight = 1 / probability[query, result]
+        bench = Retrieval(cluster, relevant[query, result], query_counts(len(chosen), seed=number))
+        for system, score in enumerate(scores):
+            own = score[query, result]
+            indices = bench.indices(own, weight)
+            points = bench.operating_points(own, weight, SHARES)
+            figures = [
+                ("average precision", indices["average_precision"], truth[system][0]),
+                ("normalised rank", indices["normalised_rank"], truth[system][1]),
+            ]
+            for place, share in enumerate(SHARES):
+                retrieved = score >= points.threshold[place]
+                hits = np.count_nonzero(retrieved & relevant)
+                figures.append((f"precision at {share:.0%}", points.precision[place], hits / retrieved.sum()))
+                figures.append((f"recall at {share:.0%}", points.recall[place], hits / relevant.sum()))
+            for name, figure, value in figures:
+                estimate = figure.estimate()
+                low, high = estimate.low, estimate.high
+                assert low is not None and high is not None
+                covered[name, system].append(low <= value <= high)
+                error[name, system].append(figure.value - value)
+                true[name, system].append(value)
+    names = ["average precision", "normalised rank"]
+    names += [f"{kind} at {share:.0%}" for kind in ("precision", "recall") for share in SHARES]
+    rows = []
+    for name in names:
+        cells = [name]
+        for system in range(len(scores)):
+            key = (name, system)
+            cells += [f"{np.mean(true[key]):.3f}", f"{100 * np.mean(covered[key]):.1f}"]
+        rows.append(cells)
+    print(
+        f"{arguments.studies} studies of {arguments.queries} of {IMAGES} queries, {arguments.results} of {IMAGES - 1} results "
+        f"each; {relevant.mean():.1%} of all pairs relevant. Mean truth, and coverage of 95 % intervals in %.\n"
+    )
+    print_table(rows, ["", *(text for s in "ABCD" for text in (f"true {s}", f"% {s}"))])
+    bias = max(abs(np.mean(v)) / max(np.std(v), 1e-12) for v in error.values() if np.std(v) > 0)
+    print(f"\nLargest mean error: {bias:.2f} of a standard deviation.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Compare calibration methods on simulated panels, and on real ones where these are at hand.
+
+    python scripts/calibration_panels.py [--quick]
+
+Prints the tables of docs/calibration.md in Markdown. Leave-one-out correlation by five folds over unique pairs; each
+line averages over panels, and differences come with twice their standard error over panels.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from calibration.choice import choose_method
+from calibration.judgments import make_judgments
+from calibration.methods import fit_lines
+from calibration.panel import Panel
+from calibration.ratings import read_ratings
+from calibration.simulation import SimulatedPanel, simulate_panel
+from calibration.variance import leave_one_out_correlation
+
+METHODS = ("none", "mean", "zscore", "shrunk", "pooled")
+SCALES = ("1-5", "0-6", "binary", "1-9")
+BASES = (5, 10, 20, 40, 100)
+REPEATS = {10: 40, 100: 10, 700: 3}
+UNIQUE = 60
+AGH = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "agh_video_99raters" / "ratings.csv"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a few panels of each kind")
+    quick = parser.parse_args().quick
+    real_table()
+    random_table(quick)
+    one_rating_table(quick)
+    sorted_table(quick)
+
+
+def real_table() -> None:
+    if not AGH.is_file():
+        return
+    print("\n### 99 people, 40 base pairs, 280 unique pairs\n")
+    print("| folds, seed | " + " | ".join(METHODS) + " |\n" + "|---" * (len(METHODS) + 1) + "|")
+    ratings = read_ratings(AGH, base_column="in_common_set")
+    panel = Panel.from_frame(ratings.frame, ratings.low, ratings.high)
+    for seed in range(5):
+        values = [correlation(panel, method, seed) for method in METHODS]
+        print(f"| {seed} | " + " | ".join(f"{value:.4f}" for value in values) + " |")
+
+
+def random_table(quick: bool) -> None:
+    print(f"\n### Pairs handed out at random, three ratings a pair, {UNIQUE} unique pairs a rater\n")
+    header = ["scale", "raters", "base", "panels", *METHODS, "shrunk - better of mean, zscore", "pooled - shrunk"]
+    print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|", flush=True)
+    for scale in SCALES:
+        for raters, repeats in REPEATS.items():
+            for base in BASES:
+                panels = [
+                    simulate_panel(raters, base, UNIQUE, scale=scale, seed=seed(scale, raters, base, i)).panel
+                    for i in range(2 if quick else repeats)
+                ]
+                values = np.array([[correlation(panel, method) for method in METHODS] for panel in panels])
+                average = values.mean(axis=0)
+                plain = values[:, 1] if average[1] >= average[2] else values[:, 2]
+                cells = [scale, str(raters), str(base), str(len(panels)), *(f"{value:.4f}" for value in average)]
+                cells += [difference(values[:, 3] - plain), difference(values[:, 4] - values[:, 3])]
+                print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def one_rating_table(quick: bool) -> None:
+    print("\n### One rating a pair: correlation of judgments with the truth, 30 raters, scale 1-5\n")
+    print("| base | " + " | ".join(METHODS) + " | pooled - shrunk |\n" + "|---" * (len(METHODS) + 2) + "|", flush=True)
+    for base in BASES:
+        panels = [
+            simulate_panel(30, base, UNIQUE, ratings_per_pair=1, seed=seed("one", 30, base, i))
+            for i in range(3 if quick else 30)
+        ]
+        values = np.array([[truth(simulated, method) for method in METHODS] for simulated in panels])
+        cells = [f"{value:.4f}" for value in values.mean(axis=0)]
+        print(f"| {base} | " + " | ".join(cells) + f" | {difference(values[:, 4] - values[:, 3])} |", flush=True)
+
+
+def sorted_table(quick: bool) -> None:
+    print("\n### Pairs not handed out at random: the first raters get the worse pairs\n")
+    print("Correlation of judgments with the truth; `pooled` here is forced, `chosen` is what the command does.\n")
+    header = ["scale", "ratings a pair", "raters", "base", "none", "shrunk", "pooled", "chosen", "pooled found out"]
+    print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|", flush=True)
+    for scale in ("1-5", "binary"):
+        for k in (1, 3):
+            for raters, repeats in ((10, 20), (100, 6)):
+                for base in (5, 20, 100):
+                    rows = []
+                    for i in range(2 if quick else repeats):
+                        simulated = simulate_panel(
+                            raters,
+                            base,
+                            UNIQUE,
+                            scale=scale,
+                            ratings_per_pair=k,
+                            handed_out="sorted",
+                            seed=seed(f"sorted{scale}{k}", raters, base, i),
+                        )
+                        chosen = choose_method(simulated.panel, None).method
+                        values = [truth(simulated, method) for method in ("none", "shrunk", "pooled", chosen)]
+                        rows.append([*values, float(chosen != "pooled")])
+                    average = np.mean(rows, axis=0)
+                    cells = [scale, str(k), str(raters), str(base), *(f"{value:.4f}" for value in average[:4])]
+                    print("| " + " | ".join(cells) + f" | {average[4]:.0%} |", flush=True)
+
+
+def correlation(panel: Panel, method: str, seed: int = 0) -> float:
+    value = leave_one_out_correlation(panel, method, seed=seed, replicates=0).value
+    return float("nan") if value is None else value
+
+
+def truth(simulated: SimulatedPanel, method: str) -> float:
+    """Correlation of the unique pairs' judgments with their true worth."""
+    panel = simulated.panel
+    judgments = make_judgments(panel, fit_lines(panel, method).calibrated(panel))
+    code = judgments["result_id"].str[1:].astype(int).to_numpy()
+    unique = ~panel.base[code]
+    return float(np.corrcoef(judgments["judgment"].to_numpy()[unique], simulated.worth[code[unique]])[0, 1])
+
+
+def difference(values: np.ndarray) -> str:
+    error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+    return f"{values.mean():+.4f} ± {error:.4f}"
+
+
+def seed(*parts: object) -> int:
+    return int(np.random.SeedSequence([ord(c) for c in "|".join(map(str, parts))]).generate_state(1)[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Print the numbers of docs/differences.md.
+
+python scripts/differences.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.judged import rank_power_weights
+from analysis.precision_recall import average_precision
+from analysis.rank import normalised_rank_fifth_power, normalised_rank_plain, random_assignment
+from mapping.selection import cross_fit, fit_mapping
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
+PAIR = ["query_id", "result_id"]
+
+
+def weights() -> None:
+    """Average precision from a sample drawn by rank, under three weightings, beside that of the whole collection."""
+    random = np.random.default_rng(0)
+    queries, results, drawn, draws = 80, 400, 20, 200
+    latent = random.normal(size=(queries, results))
+    relevant = latent > 1.8
+    scores = [s * latent + np.sqrt(1 - s * s) * random.normal(size=latent.shape) for s in (0.8, 0.6, 0.4)]
+    shape = np.zeros(latent.shape)
+    for score in scores:
+        power = 1.0 / ((-score).argsort(axis=1).argsort(axis=1) + 1.0)
+        shape += power / power.sum(axis=1, keepdims=True) / len(scores)
+    chosen_with = np.minimum(1.0, drawn * (0.95 * shape + 0.05 / results))
+    judged = scores[1]
+    found: dict[str, list[float]] = {"design": [], "rank to the fifth": [], "none": []}
+    for _ in range(draws):
+        taken = random.random(latent.shape) < chosen_with
+        hit, score = relevant[taken], judged[taken]
+        found["design"].append(average_precision(hit, score, 1 / chosen_with[taken]))
+        found["rank to the fifth"].append(average_precision(hit, score, rank_power_weights(score)))
+        found["none"].append(average_precision(hit, score))
+    print(f"average precision of the whole collection    {average_precision(relevant.ravel(), judged.ravel()):.3f}")
+    for name, values in found.items():
+        print(f"  mean of {draws} samples, weights: {name:<18} {np.mean(values):.3f}")
+
+
+def ranks() -> None:
+    """What normalised rank is at best, at random and at worst."""
+    many, good = 500, 50
+    relevant = np.arange(many) < good
+    best, worst = -np.arange(many, dtype=float), np.arange(many, dtype=float)
+    chance = random_assignment(many, good)
+    plain = [normalised_rank_plain(relevant, best), chance["plain"], normalised_rank_plain(relevant, worst)]
+    fifth = [normalised_rank_fifth_power(relevant, best), chance["fifth_power"]]
+    fifth.append(normalised_rank_fifth_power(relevant, worst))
+    print("normalised rank, 50 good of 500               best   random  worst")
+    print(f"  Eq. 5.3                                     {plain[0]:.2f}   {plain[1]:.2f}    {plain[2]:.2f}")
+    print(f"  Eq. 5.5                                     {fifth[0]:.2f}   {fifth[1]:.2f}    {fifth[2]:.2f}")
+    print(f"  weighted, one minus area under ROC          0.00   {chance['weighted']:.2f}    1.00")
+
+
+def folds() -> None:
+    """Correlation of a mapping on its own pairs, and on queries it has not seen."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
+    print("correlation of an isotonic mapping            in sample  out of fold")
+    for file in sorted((EXAMPLE / "scores").glob("*.csv")):
+        pairs = pd.read_csv(file, dtype=dict.fromkeys(PAIR, str)).merge(judgments, on=PAIR)
+        score, judgment = pairs["score"].to_numpy(), pairs["judgment"].to_numpy()
+        query = pairs["query_id"].to_numpy()
+        own = fit_mapping(score, judgment, query, "isotonic").predict(score)
+        held_out = cross_fit(score, judgment, query, "isotonic")
+        pair = [np.corrcoef(mapped, judgment)[0, 1] for mapped in (own, held_out)]
+        print(f"  {file.stem:<43} {pair[0]:.3f}      {pair[1]:.3f}")
+
+
+def maximum() -> None:
+    """Whether anything monotone correlates better than the least-squares fit: ten thousand tries."""
+    random = np.random.default_rng(1)
+    score = np.sort(random.normal(size=200))
+    judgment = score + 1.5 * random.normal(size=200)
+    fitted = fit_mapping(score, judgment, np.arange(200), "isotonic").predict(score)
+    best = np.corrcoef(fitted, judgment)[0, 1]
+    steps = np.maximum(np.diff(fitted), 0)
+    tries = []
+    for k in range(10_000):
+        noise = random.exponential(size=len(steps)) * 10.0 ** random.uniform(-5, 1)
+        step = steps + noise * (random.random(len(steps)) < 0.3) if k % 2 else random.exponential(size=len(steps)) ** 3
+        tries.append(np.corrcoef(np.r_[0.0, np.cumsum(step)], judgment)[0, 1])
+    print(f"correlation of the least-squares monotone fit {best:.4f}")
+    print(f"  best of 10,000 other monotone functions     {max(tries):.4f}")
+
+
+if __name__ == "__main__":
+    weights()
+    ranks()
+    folds()
+    maximum()

@@ -1,0 +1,26 @@
+#!/bin/sh
+# What the tests need and pip cannot bring: Chromium and a library that its driver is linked to, PostgreSQL, and a
+# compiler with Python's headers, without which PyMC's models run a hundred times slower.
+set -eu
+
+missing=
+command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 ||
+    missing="$missing chromium"
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || missing="$missing postgresql"
+[ -e /etc/debian_version ] && ! /sbin/ldconfig -p | grep -q 'libatomic\.so\.1' && missing="$missing libatomic1"
+command -v g++ >/dev/null 2>&1 || missing="$missing g++"
+"${PYTHON:-python3}" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' ||
+    missing="$missing python3-dev"
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "Installing$missing for the tests ..." >&2
+    # A server that Debian starts by itself is not wanted: the tests start their own, in a folder of their own.
+    mkdir -p /etc/postgresql-common
+    [ -e /etc/postgresql-common/createcluster.conf ] || echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+else
+    echo "These are not installed:$missing. The tests that need them will be skipped; install them with your package manager." >&2
+fi

@@ -1,0 +1,74 @@
+"""Make data/example: a tiny finished study, by the project's own demo at its smallest.
+
+    python scripts/make_example.py
+
+The pictures and the database are left out; what remains is every table that `calibrate`, `fit`, `score` and `report`
+read and write. Scores are kept for the judged pairs only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+from calibration.tables import write_table
+from mapping.scores import read_scores, write_scores
+from studyapp.demo.pipeline import Size, run_demo
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
+SIZE = Size(images=120, queries=40, results=14, base=24, ratings_per_pair=2, raters=8)
+FILES = ("study.toml", "collection.csv", "pairs.csv", "ratings.csv", "judgments.csv", "raters.csv", "calibrated.csv")
+RATINGS = [
+    "rater_id",
+    "pair_id",
+    "query_id",
+    "result_id",
+    "scale",
+    "rating",
+    "block",
+    "handed_out",
+]
+PAIR = ["query_id", "result_id"]
+SYSTEMS = ("keywords", "gift", "gift-colour", "gift-texture", "simplicity")
+
+
+def main() -> None:
+    """Run the demo in a folder of its own, keep its tables, and only then put them in the example's place."""
+    with tempfile.TemporaryDirectory() as place:
+        demo, kept = Path(place) / "demo", Path(place) / "example"
+        run_demo(demo, SIZE, seed=7, systems=SYSTEMS)
+        keep(demo, kept)
+        shutil.rmtree(EXAMPLE, ignore_errors=True)
+        shutil.copytree(kept, EXAMPLE)
+
+
+def keep(demo: Path, kept: Path) -> None:
+    """Copy the tables of a finished demo; scores of the judged pairs only."""
+    for name in FILES:
+        _keep(demo / name, kept / name)
+    for name in ("mappings", "truth"):
+        shutil.copytree(demo / name, kept / name, ignore=shutil.ignore_patterns("*.parquet", "pairs.csv"))
+    judged = pd.read_csv(demo / "judgments.csv", dtype=str)[PAIR]
+    for name in SYSTEMS:
+        scores = read_scores(next((demo / "scores").glob(f"{name}.*")))
+        write_scores(scores.merge(judged, on=PAIR), kept / "scores" / f"{name}.csv")
+
+
+def _keep(source: Path, target: Path) -> None:
+    if source.suffix != ".csv":
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        return
+    table = pd.read_csv(source, dtype=str, keep_default_na=False)
+    # how fast a simulated rater answers says nothing
+    table = table.drop(columns=["median_seconds"], errors="ignore")
+    if source.name in ("ratings.csv", "calibrated.csv"):
+        table = table[[name for name in (*RATINGS, "calibrated") if name in table]]
+    write_table(table, target)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Make the pictures of docs/running-a-session.md: a small study, rated by a simulated panel, in headless Chromium.
+
+python scripts/screenshots.py
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import sqlalchemy as sa
+from playwright.sync_api import Page, sync_playwright
+
+from studyapp import people
+from studyapp.access import set_password
+from studyapp.app import create_app, prepare
+from studyapp.demo.collection import DemoCollection, make_collection, write_collection
+from studyapp.demo.panel import Panel, draw_raters
+from studyapp.demo.server import serving
+from studyapp.demo.visit import read_page
+from studyapp.items import item_key
+from studyapp.secret import read_secret
+from studyapp.store import Store, ratings
+from studyapp.study import Study
+
+OUT = Path(__file__).resolve().parent.parent / "docs" / "assets"
+PASSWORD = "only for this picture"
+RATERS = 14
+TOML = """
+[study]
+id = "places"
+title = "Pictures of places"
+
+[entry]
+rules = ["personal"]
+
+[[blocks]]
+name = "base"
+pairs = "base"
+
+[[blocks]]
+name = "unique"
+pairs = "unique"
+pairs_per_rater = 24
+"""
+
+
+def make_study(folder: Path) -> DemoCollection:
+    """A collection with pairs from two sources, one of which brings mostly good matches."""
+    collection = make_collection(60, seed=3)
+    write_collection(collection, folder)
+    draw = random.Random(1)
+    rows = []
+    for number, query in enumerate(collection.query_ids[:40]):
+        place = {name: column for column, name in enumerate(collection.picture_ids)}
+        others = sorted(
+            (name for name in collection.picture_ids if name != query),
+            key=lambda name: -_true(collection, number, place[name]),
+        )
+        near, far = others[:6], draw.sample(others, 6)
+        for rank, result in enumerate(dict.fromkeys([*near, *far])):
+            rows.append(
+                {
+                    "pair_id": f"{query}-{result}",
+                    "query_id": query,
+                    "result_id": result,
+                    "source": "keywords" if result in near else "colour",
+                    "rank": rank + 1,
+                    "block": "base" if number < 4 else "unique",
+                }
+            )
+    pd.DataFrame(rows).to_csv(folder / "pairs.csv", index=False)
+    (folder / "study.toml").write_text(TOML, encoding="utf-8")
+    return collection
+
+
+def _true(collection: DemoCollection, row: int, column: int) -> float:
+    return float(collection.truth[row, column])
+
+
+def rate(folder: Path, collection: DemoCollection) -> str:
+    """The panel rates; returns the path of one more invitation."""
+    prepare(folder)
+    set_password(folder, PASSWORD)
+    store, study = Store.of_study(folder), Study.load(folder)
+    app = create_app(folder, store=store)
+    secret = read_secret(folder)
+    names = {item_key(secret, name): name for name in collection.items["item_id"]}
+    panel = Panel(draw_raters(RATERS, seed=2), collection)
+    for who, invitation in enumerate(people.invite(store, study, RATERS)):
+        client = app.test_client()
+        answer = client.get(invitation.path, follow_redirects=True)
+        for _ in range(99 if who < RATERS - 3 else 6 + who % 3):
+            page = read_page(answer.text)
+            if answer.request.path == "/thanks":
+                break
+            fields = page.hidden | page.boxes
+            for name, values in page.choices.items():
+                scale = [float(value) for value in values if value != "undecided"]
+                given = panel.answer(who, names[page.query], names[page.results[name.partition("-")[2]]], scale)
+                fields[name] = "undecided" if given is None else f"{given:g}"
+            answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
+    _spread_over_a_morning(store)
+    last = people.invite(store, study, 1)[0].path
+    store.dispose()
+    return last
+
+
+def _spread_over_a_morning(store: Store) -> None:
+    draw = random.Random(4)
+    with store.write() as connection:
+        ids = list(connection.execute(sa.select(ratings.c.id).order_by(ratings.c.id)).scalars())
+        moments = sorted(1_772_355_600 + 4 * 3600 * draw.betavariate(1.4, 1.8) for _ in ids)
+        for key, moment in zip(ids, moments, strict=True):
+            values = {"rated_at": moment, "seconds": draw.lognormvariate(1.4, 0.6)}
+            connection.execute(sa.update(ratings).where(ratings.c.id == key).values(values))
+
+
+def take(base: str, invitation: str) -> None:
+    """Open the pages and keep what they look like."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        rater = browser.new_page(viewport={"width": 1280, "height": 850})
+        rater.goto(base + invitation)
+        rater.get_by_role("checkbox").check()
+        _next(rater)
+        _next(rater)
+        for key in "21":
+            rater.keyboard.press(key)
+        rater.wait_for_load_state("networkidle")
+        rater.screenshot(path=OUT / "rating-page.jpg", type="jpeg", quality=86)
+        admin = browser.new_page(viewport={"width": 1280, "height": 850})
+        admin.goto(f"{base}/admin/login")
+        admin.locator("#password").fill(PASSWORD)
+        _next(admin)
+        admin.screenshot(path=OUT / "admin-overview.png", full_page=True)
+        browser.close()
+
+
+def _next(page: Page) -> None:
+    before = page.url
+    page.locator("form button.primary").click()
+    page.wait_for_url(lambda address: address != before)
+
+
+def main() -> None:
+    """Make both pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        study = Path(folder) / "places"
+        study.mkdir()
+        invitation = rate(study, make_study(study))
+        with serving(study, workers=1) as base:
+            take(base, invitation)
+
+
+if __name__ == "__main__":
+    main()

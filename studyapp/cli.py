@@ -1,0 +1,70 @@
+"""The root command. A subcommand's module is imported only when it is called, so that `--help` is instant."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("studyapp.commands.demo:demo", "The whole way, on a rendered collection and a simulated panel."),
+    "new": ("studyapp.commands.new:new", "Start a study: a commented study.toml and an example collection."),
+    "sample": ("studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
+    "systems": ("studyapp.commands.systems:systems", "Score a study's queries with the built-in retrieval systems."),
+    "serve": ("studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
+    "invite": ("studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
+    "status": ("studyapp.commands.status:status", "Show how far the ratings have come."),
+    "export": ("studyapp.commands.export:export", "Write the ratings to a table."),
+    "backup": ("studyapp.commands.backup:backup", "Copy a live database."),
+    "forget": ("studyapp.commands.forget:forget", "Remove one rater's data."),
+    "calibrate": ("calibration.cli:calibrate", "Ratings to judgments and rater profiles, on one scale."),
+    "fit": ("mapping.cli:fit", "Map system scores to judgments; choose the method out of sample."),
+    "score": ("analysis.cli:score", "Score a system against the judgments, with intervals."),
+    "report": ("analysis.report.cli:report", "Write the report page of a study."),
+    "hash": ("analysis.hashing.cli:hash_group", "Hamming metrics for binary hash codes."),
+    "plan": ("analysis.plan_cli:plan", "How many queries, pairs and raters tell two systems apart."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its subcommands by name and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from calibration.console import fail
+        from calibration.errors import RelstudyError
+
+        try:
+            return super().invoke(ctx)
+        except RelstudyError as error:
+            fail(error)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="relstudy", message="relstudy %(version)s")
+def main() -> None:
+    """Find out whether people agree with a retrieval system.
+
+    \b
+    The way through:
+      sample -> serve -> export -> calibrate -> fit -> score -> report
+    Try it all at once with `relstudy demo`.
+    """
+
+
+if __name__ == "__main__":
+    main(prog_name="relstudy")

@@ -1,0 +1,1 @@
+"""The subcommands of `relstudy` that belong to a study folder, one module each."""

@@ -1,0 +1,32 @@
+"""relstudy backup: a copy of a live database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/backup-TIME.db.")
+def backup(folder: Path, output: Path | None) -> None:
+    """Copy a live database; nobody who is rating is held up. The copy is checked before it gets its name.
+
+    The copy is a SQLite file, whatever database the study uses. To go back to it, stop the server and put it in the
+    place of study.db.
+
+    \b
+    Example:
+      relstudy backup my-study -o /mnt/safe/my-study.db
+    """
+    import time
+
+    from calibration.console import say
+    from studyapp.backup import copy_database
+    from studyapp.commands.opening import open_database
+
+    _, store = open_database(folder)
+    target = output or folder / f"backup-{time.strftime('%Y%m%d-%H%M%S')}.db"
+    count = copy_database(store, target)
+    say(f"{count} ratings -> {target}")

@@ -1,0 +1,74 @@
+"""relstudy export: the ratings as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/ratings.csv; .parquet works too."
+)
+@click.option("--scale", help="Only ratings on this scale.")
+@click.option("--history", is_flag=True, help="Every revision of a rating, not only the one that counts.")
+@click.option("--no-surplus", is_flag=True, help="Leave out late answers for pairs that had their ratings.")
+@click.option("--people", type=click.Path(path_type=Path), help="Also write one row per rater to this file.")
+@click.option("--json", "as_json", is_flag=True, help="Print counts as JSON.")
+def export(
+    folder: Path,
+    output: Path | None,
+    scale: str | None,
+    history: bool,
+    no_surplus: bool,
+    people: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the ratings to a table, at any time; nobody who is rating is held up.
+
+    Attention checks, repeated pairs and practice are in the table under their own `block`; docs/app.md has the columns.
+    Beside it, NAME.json says how pairs were handed out.
+
+    \b
+    Example:
+      relstudy export my-study
+      relstudy export my-study --scale 1-9 -o nine.csv
+    """
+    from calibration.console import print_json, say
+    from calibration.errors import RelstudyError
+    from calibration.tables import write_json, write_table
+    from studyapp.assignment import HAND_OUT_RULE
+    from studyapp.commands.opening import open_database
+    from studyapp.export import people_table, ratings_table
+
+    study, store = open_database(folder)
+    if scale is not None and scale not in {s.name for s in study.scales}:
+        raise RelstudyError(
+            f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"
+        )
+    table = ratings_table(store, study, history=history)
+    if scale is not None:
+        table = table[table["scale"] == scale]
+    if no_surplus:
+        table = table[table["surplus"] == 0]
+    target = output or folder / "ratings.csv"
+    write_table(table, target)
+    counts = {
+        "file": str(target),
+        "ratings": len(table),
+        "undecided": int(table["rating"].isna().sum()),
+        "raters": int(table["rater_id"].nunique()),
+        "blocks": {str(name): int(count) for name, count in table["block"].value_counts().items()},
+        "scales": sorted(set(table["scale"])),
+        "handed_out": HAND_OUT_RULE,
+        "ratings_per_pair": {block.name: block.ratings_per_pair for block in study.blocks if block.unique},
+    }
+    write_json(counts, target.with_suffix(".json"))
+    if people is not None:
+        write_table(people_table(store, study), people)
+    if as_json:
+        print_json(counts)
+    else:
+        say(f"{counts['ratings']} ratings by {counts['raters']} raters ({counts['undecided']} undecided) -> {target}")

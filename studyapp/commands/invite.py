@@ -1,0 +1,70 @@
+"""relstudy invite: personal links, crowd links, completion codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("-n", "--count", default=0, type=click.IntRange(0, 100_000), help="How many personal links to make.")
+@click.option(
+    "--url", default="", help="Public address of the app; default: the study's url, else http://localhost:8000."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the links to this CSV file (mode 0600).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def invite(folder: Path, count: int, url: str, output: Path | None, as_json: bool) -> None:
+    """Make personal links, and show the crowd link and the open address.
+
+    A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept.
+
+    \b
+    Example:
+      relstudy invite my-study -n 12 -o links.csv
+    """
+    from calibration.console import print_json, print_table, say
+    from studyapp.commands.opening import open_study
+    from studyapp.people import crowd_link
+    from studyapp.people import invite as make
+
+    study, store = open_study(folder)
+    base = (url or study.url or "http://localhost:8000").rstrip("/")
+    made = make(store, study, count) if count else []
+    links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
+    crowd = crowd_link(study)
+    is_open = bool({"open", "passphrase"} & set(study.entry.rules))
+    result = {
+        "personal": links,
+        "crowd": base + crowd if crowd else None,
+        "open": base + "/" if is_open else None,
+        "completion_url": study.entry.completion_url or None,
+    }
+    if output is not None:
+        _write(output, links)
+        say(f"{len(links)} links written to {output}")
+    if as_json:
+        print_json(result)
+        return
+    if links and output is None:
+        print_table([list(map(str, link.values())) for link in links], list(links[0]))
+    if crowd:
+        click.echo(f"crowd link: {base + crowd}")
+    if is_open:
+        click.echo(f"open to all: {base}/")
+    if not (links or crowd or is_open):
+        say(f"say how many personal links to make, such as: relstudy invite {folder} -n 12")
+
+
+def _write(path: Path, links: list[dict[str, str]]) -> None:
+    import csv
+    import io
+
+    from studyapp.secret import write_private
+
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["rater_id", "link", "completion_code"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(links)
+    write_private(path, text.getvalue().rstrip("\n"))

@@ -1,0 +1,390 @@
+"""relstudy sample: choose the pairs of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calibration.console import print_json, print_table, progress, say
+from calibration.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from studyapp.choosing import Chosen
+    from studyapp.next_round import NextOptions, NextRound
+    from studyapp.study import Study
+
+
+def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
+    """The progress bar, as systems and draws want it."""
+    return progress(items, what, total)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--systems",
+    help="Systems that propose pairs, separated by commas: built-in names, or score tables and TREC runs. "
+    "[default: keywords and colour where they apply, and every table in scores/]",
+)
+@click.option("--queries", default=100, show_default=True, type=click.IntRange(1), help="Queries by image to draw.")
+@click.option("--text-queries", type=click.IntRange(0), help="Queries by text to draw. [default: as --queries]")
+@click.option(
+    "--given",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Use the queries listed in this table (column query_id), all of them.",
+)
+@click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Results to draw per query.")
+@click.option(
+    "--exponent", default=1.0, show_default=True, type=click.FloatRange(0), help="p of the shaping function rank**-p."
+)
+@click.option(
+    "--floor",
+    default=0.05,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share drawn from all candidates alike.",
+)
+@click.option(
+    "--base",
+    default=100,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Pairs that everyone rates, for each way of asking.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed draws the same pairs."
+)
+@click.option("--raters", default=12, show_default=True, type=click.IntRange(1), help="For the cost: how many people.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help="For the cost: seconds per rating. [default: the median of ratings.csv, else 6]",
+)
+@click.option(
+    "--good",
+    default=0.02,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="For the preview: share of all pairs that are good matches.",
+)
+@click.option(
+    "--skill",
+    default=0.5,
+    show_default=True,
+    type=click.FloatRange(0, 1, max_open=True),
+    help="For the preview: correlation of a system's scores with what people value.",
+)
+@click.option(
+    "--from-mappings",
+    is_flag=True,
+    help="Add a round, shaped by what the mappings predict, so that people will use every category equally often.",
+)
+@click.option(
+    "--mappings",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --from-mappings: the folder of mappings. [default: FOLDER/mappings]",
+)
+@click.option(
+    "--judgments",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --from-mappings: the judgments so far. [default: FOLDER/judgments.csv]",
+)
+@click.option(
+    "--same-queries", is_flag=True, help="With --from-mappings: draw for the last round's queries, not for new ones."
+)
+@click.option(
+    "--paradigm",
+    type=click.Choice(["image", "text"]),
+    default="image",
+    show_default=True,
+    help="With --from-mappings: which way of asking.",
+)
+@click.option("--preview", is_flag=True, help="Say what would be drawn; write nothing.")
+@click.option("--overwrite", is_flag=True, help="Draw anew even though ratings exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
+def sample(
+    folder: Path,
+    systems: str | None,
+    queries: int,
+    text_queries: int | None,
+    given: Path | None,
+    results: int,
+    exponent: float,
+    floor: float,
+    base: int,
+    seed: int,
+    raters: int,
+    seconds: float | None,
+    good: float,
+    skill: float,
+    from_mappings: bool,
+    mappings: Path | None,
+    judgments: Path | None,
+    same_queries: bool,
+    paradigm: str,
+    preview: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Choose the pairs of the study in FOLDER, each with its inclusion probability.
+
+    Writes pairs.csv, design.json and scores/NAME.csv for every built-in system used.
+
+    \b
+    Examples:
+      relstudy sample my-study
+      relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
+      relstudy sample my-study --from-mappings
+    """
+    from studyapp.choosing import Options, choose
+
+    study = _study(folder)
+    per_second, second_source = _seconds(folder, seconds)
+    cost = Cost(raters, _ratings_per_pair(study), per_second, second_source)
+    if from_mappings:
+        from studyapp.next_round import NextOptions, choose_next
+
+        later = NextOptions(queries, same_queries, results, floor, _categories(study, paradigm), paradigm, seed)
+        added = choose_next(folder, mappings or folder / "mappings", judgments or folder / "judgments.csv", later, bar)
+        if not preview:
+            write(folder, added)
+        tell_next(folder, added, later, cost, as_json, preview)
+        return
+    if mappings or judgments or same_queries:
+        raise click.UsageError("--mappings, --judgments and --same-queries go with --from-mappings")
+    _refuse_to_replace(folder, overwrite or preview)
+    options = Options(
+        systems=None if systems is None else [name.strip() for name in systems.split(",") if name.strip()],
+        queries=queries,
+        text_queries=text_queries,
+        given=_given(given),
+        results=results,
+        exponent=exponent,
+        floor=floor,
+        base=base,
+        page=_base_pages(study),
+        seed=seed,
+    )
+    chosen = choose(folder, options, bar)
+    if not preview:
+        write(folder, chosen)
+    summary = summarise(chosen, cost, good, skill)
+    if as_json:
+        print_json(summary)
+    else:
+        _tell(folder, summary, preview)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the cost is reckoned from."""
+
+    raters: int
+    per_pair: int
+    seconds: float
+    seconds_from: str
+
+    def of(self, base: int, unique: int) -> dict[str, Any]:
+        """The entries of the preview that concern cost."""
+        from studyapp.preview import rater_hours
+
+        return {
+            "rater_hours": rater_hours(base, unique, self.raters, self.per_pair, self.seconds),
+            "raters": self.raters,
+            "ratings_per_pair": self.per_pair,
+            "seconds_per_rating": {"value": self.seconds, "source": self.seconds_from},
+        }
+
+
+def write(folder: Path, chosen: Chosen | NextRound) -> None:
+    """Write pairs.csv, design.json and the scores of built-in systems."""
+    from calibration.tables import write_table
+    from studyapp.sources import computed
+
+    chosen.scores.write(folder, [name for name in chosen.scores.systems if computed(name)])
+    write_table(chosen.pairs, folder / "pairs.csv")
+    chosen.design.save(folder)
+
+
+def summarise(chosen: Chosen, cost: Cost, good: float, skill: float) -> dict[str, Any]:
+    """The preview as plain JSON."""
+    pairs = chosen.pairs
+    blocks = pairs["block"].value_counts()
+    base, unique = int(blocks.get("base", 0)), int(blocks.get("unique", 0))
+    return {
+        "pairs": len(pairs),
+        "base_pairs": base,
+        "unique_pairs": unique,
+        "queries": {str(kind): int(group["query_id"].nunique()) for kind, group in pairs.groupby("paradigm")},
+        "sources": {str(name): int(count) for name, count in pairs["source"].value_counts().items()},
+        "smallest_inclusion_probability": chosen.expectation.smallest,
+        "expected_good_share": {
+            "value": round(chosen.expectation.good_share(good, skill), 4),
+            "random_pairs": good,
+            "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what people value",
+        },
+        **cost.of(base, unique),
+    }
+
+
+def _tell(folder: Path, summary: dict[str, Any], preview: bool) -> None:
+    hours = summary["rater_hours"]
+    share = summary["expected_good_share"]
+    queries = ", ".join(f"{number} by {kind}" for kind, number in summary["queries"].items())
+    print_table(
+        [
+            ["pairs", f"{summary['pairs']} ({summary['base_pairs']} base, {summary['unique_pairs']} unique)"],
+            ["queries", queries],
+            ["proposed by", ", ".join(f"{name} {number}" for name, number in summary["sources"].items())],
+            ["expected good matches", f"{share['value']:.1%} (random pairs: {share['random_pairs']:.1%})"],
+            ["smallest inclusion probability", f"{summary['smallest_inclusion_probability']:.3g}"],
+            [
+                "rater hours",
+                f"{hours['total']:.1f} ({hours['ratings']} ratings; {hours['each']:.1f} h for each of {summary['raters']} raters)",
+            ],
+        ],
+        ["", "preview" if preview else "drawn"],
+    )
+    say(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
+    say(
+        f"Rater hours: {summary['seconds_per_rating']['value']:.3g} seconds per rating, {summary['seconds_per_rating']['source']}."
+    )
+    if preview:
+        say("Nothing was written.")
+    else:
+        say(f"Wrote {folder / 'pairs.csv'}, {folder / 'design.json'} and the systems' scores.")
+
+
+def tell_next(folder: Path, added: NextRound, options: NextOptions, cost: Cost, as_json: bool, preview: bool) -> None:
+    """Say what a further round brings."""
+    import numpy as np
+
+    number = added.design.rounds[-1].number
+    new = added.pairs[added.pairs["round"] == number]
+    expected: dict[str, dict[str, Any]] = {
+        name: {
+            "shares": {
+                f"{value:g}": round(float(share), 4) for value, share in zip(options.categories, shares, strict=True)
+            },
+            "error": round(float(np.abs(shares - 1 / len(shares)).mean()), 4),
+        }
+        for name, shares in added.plan.expected.items()
+    }
+    before = {
+        str(row["source"]): round(float(row["error"]), 4)
+        for _, row in added.before[added.before["round"] == added.before["round"].max()].iterrows()
+    }
+    summary = {
+        "round": number,
+        "new_pairs": added.new,
+        "pairs": len(added.pairs),
+        "queries": int(new["query_id"].nunique()),
+        "sources": {str(name): int(count) for name, count in new["source"].value_counts().items()},
+        "uniformity_error": {
+            "last_round": before,
+            "expected": {name: entry["error"] for name, entry in expected.items()},
+        },
+        "expected_responses": expected,
+        "smallest_inclusion_probability": added.smallest,
+        **cost.of(0, added.new),
+    }
+    if as_json:
+        print_json(summary)
+        return
+    labels = [f"{value:g}" for value in options.categories]
+    print_table(
+        [
+            [
+                name,
+                *(f"{entry['shares'][label]:.0%}" for label in labels),
+                f"{entry['error']:.3f}",
+                f"{before[name]:.3f}" if name in before else "",
+            ]
+            for name, entry in expected.items()
+        ],
+        ["expected responses", *labels, "error", "last round"],
+    )
+    hours = summary["rater_hours"]
+    say(
+        f"Round {number}: {added.new} new pairs, {len(added.pairs)} in all; smallest inclusion probability "
+        f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, {cost.seconds_from}."
+    )
+    say("Expected responses rest on the judgments so far; error is the mean |share - 1/K| of Eq. 5.4 in paper 004.")
+    if preview:
+        say("Nothing was written.")
+    else:
+        say(
+            f"Wrote {folder / 'pairs.csv'} with the probabilities of all rounds combined, and {folder / 'design.json'}."
+        )
+
+
+def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:
+    """The scale that queries of this paradigm are rated on; 1-5 where there is no study.toml."""
+    for block in study.blocks if study else ():
+        if block.paradigm in (paradigm, None):
+            return block.scale.values
+    return (1, 2, 3, 4, 5)
+
+
+def _study(folder: Path) -> Study | None:
+    from studyapp.study import Study
+
+    return Study.load(folder) if (folder / "study.toml").exists() else None
+
+
+def _base_pages(study: Study | None) -> dict[str, int]:
+    """Results on a page of the base block, by paradigm."""
+    blocks = [block for block in study.blocks if not block.unique] if study else []
+    return {
+        kind: block.results_per_page
+        for block in reversed(blocks)
+        for kind in ([block.paradigm] if block.paradigm else ["image", "text"])
+    }
+
+
+def _ratings_per_pair(study: Study | None) -> int:
+    counts = [block.ratings_per_pair for block in study.blocks if block.unique] if study else []
+    return max(counts, default=1)
+
+
+def _given(file: Path | None) -> list[str] | None:
+    if file is None:
+        return None
+    from calibration.tables import read_table
+
+    table = read_table(file, "query_id")
+    ids = list(table.texts("query_id"))
+    table.raise_faults()
+    if not ids:
+        raise RelstudyError(f"{file}: there is no query in this table")
+    return ids
+
+
+def _refuse_to_replace(folder: Path, allowed: bool) -> None:
+    rated = [name for name in ("study.db", "ratings.csv") if (folder / name).exists()]
+    if rated and (folder / "pairs.csv").exists() and not allowed:
+        raise RelstudyError(
+            f"{folder / 'pairs.csv'} has ratings in {rated[0]}, and a new draw would give its pair ids to other pairs; "
+            "add a round with --from-mappings, or pass --overwrite and start the study anew"
+        )
+
+
+def _seconds(folder: Path, given: float | None) -> tuple[float, str]:
+    if given is not None:
+        return given, "as given"
+    if (folder / "ratings.csv").exists():
+        import numpy as np
+
+        from calibration.tables import read_table
+
+        table = read_table(folder / "ratings.csv")
+        if "seconds" in table.frame:
+            seconds = table.numbers("seconds", low=0, empty=True)
+            seconds = seconds[np.isfinite(seconds)]
+            if len(seconds) and np.median(seconds) > 0:
+                return float(np.median(seconds)), "the median of ratings.csv"
+    return 6.0, "an assumption (--seconds)"

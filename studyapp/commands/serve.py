@@ -1,0 +1,42 @@
+"""relstudy serve: the app behind a production server, several processes on one socket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free port.")
+@click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Number of processes.")
+@click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Threads in each process.")
+@click.option("--trusted-proxy", help="Address of the proxy in front whose X-Forwarded headers are believed.")
+@click.option("--secure/--no-secure", default=None, help="Cookies for https only; default: by the study's url.")
+@click.option("--quiet", is_flag=True, help="No log line for every request.")
+@click.option("--reset-admin", is_flag=True, help="Forget the admin password and print a new one-time link.")
+def serve(
+    folder: Path,
+    host: str,
+    port: int,
+    workers: int,
+    threads: int,
+    trusted_proxy: str | None,
+    secure: bool | None,
+    quiet: bool,
+    reset_admin: bool,
+) -> None:
+    """Serve the rating app and the admin pages of a study.
+
+    The database is study.db in the folder, or the PostgreSQL server that DATABASE_URL names. The first start prints a
+    one-time link to choose the admin password. Ctrl-C stops; every acknowledged rating is on disk at any moment.
+
+    \b
+    Example:
+      relstudy serve my-study --port 8000 --workers 2
+    """
+    from studyapp.server import Serving, run
+
+    run(Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet), reset_admin=reset_admin)

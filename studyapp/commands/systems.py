@@ -1,0 +1,84 @@
+"""relstudy systems: score a study's queries with the built-in retrieval systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from calibration.console import print_json, print_table, progress, say
+
+
+def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
+    """The progress bar, as systems want it."""
+    return progress(items, what, total)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
+@click.argument("names", nargs=-1)
+@click.option("--all-queries", is_flag=True, help="Score every item as a query, not only those in pairs.csv.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def systems(folder: Path | None, names: tuple[str, ...], all_queries: bool, as_json: bool) -> None:
+    """Score the queries of the study in FOLDER with the built-in systems NAMES; without NAMES, list them.
+
+    Writes FOLDER/scores/NAME.csv (or .parquet from 250,000 rows), for `relstudy fit` and `relstudy score`. The pairs stay
+    as they are, so a system that took no part in choosing them can be compared with those that did.
+
+    \b
+    Examples:
+      relstudy systems
+      relstudy systems my-study gift gift-colour gift-texture
+      relstudy systems my-study vectors:embeddings.npy:dot
+    """
+    from studyapp.systems import SYSTEMS
+
+    if folder is None or not names:
+        rows = [[name, what] for name, (_, what) in SYSTEMS.items()]
+        rows.append(["vectors:FILE.npy", "cosine (or :dot, :l2) of vectors, ids in FILE.ids.txt"])
+        if as_json:
+            print_json(dict(rows))
+        else:
+            print_table(rows, ["system", "scores by"])
+        return
+    written = score_collection(folder, names, all_queries)
+    if as_json:
+        print_json({name: str(path) for name, path in written.items()})
+        return
+    for path in written.values():
+        say(f"Wrote {path}.")
+
+
+def score_collection(folder: Path, names: Iterable[str], all_queries: bool = False) -> dict[str, Path]:
+    """Score and write; the files by system."""
+    import numpy as np
+
+    from calibration.errors import RelstudyError
+    from studyapp.collection import Collection
+    from studyapp.kept_scores import KeptScores
+    from studyapp.next_round import read_pairs
+    from studyapp.systems import fit
+
+    collection = Collection.load(folder)
+    drawn: dict[str, list[str]] = {}
+    if all_queries:
+        drawn = {item.id: [] for kind in collection.paradigms() for item in collection.queries(kind)}
+    else:
+        pairs = read_pairs(folder)
+        drawn = {str(name): list(group) for name, group in pairs.groupby("query_id", sort=False)["result_id"]}
+    written = {}
+    for name in names:
+        system = fit(name, collection, folder, bar)
+        kept = KeptScores(collection.ids, len(drawn))
+        ids = list(drawn)
+        for step in bar(range(len(ids)), f"Scoring with {name}", len(ids)):
+            query = collection[ids[step]]
+            found = system.score(query)
+            if found is not None:
+                places = np.array([collection.position(item) for item in drawn[query.id]], dtype=np.int64)
+                kept.add(query.id, {system.name: found}, collection.results(query.kind), places)
+        if not kept.systems:
+            raise RelstudyError(f"system {name} answers none of the study's queries")
+        written[system.name] = kept.write(folder, [system.name])[0]
+    return written

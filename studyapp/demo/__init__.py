@@ -1,0 +1,1 @@
+"""The rendered collection and the simulated panel behind `relstudy demo`."""

@@ -1,0 +1,162 @@
+"""A simulated panel: raters with a leniency, a spread, noise and doubts of their own.
+
+A rater's answer to a pair depends only on the panel's seed, the rater and the pair, so the same rater gives the same
+pair the same answer in whatever order pages come. How answers arise is known, so what calibration should find is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from studyapp.demo.collection import DemoCollection
+
+LOW, HIGH = 1, 5
+# Where leniency and spread pivot: about the mean true relevance of pairs that shaping proposes.
+PIVOT = 2.5
+
+
+@dataclass(frozen=True)
+class SimulatedRater:
+    """How one rater turns true relevance t into a rating.
+
+    rating = round(PIVOT + leniency + spread (t - PIVOT) + noise e), clipped to the scale; e is standard normal.
+
+    Parameters
+    ----------
+    name : what the rater is called on the invitation
+    leniency : points of the scale given on top
+    spread : how far the scale is stretched (1: as true relevance)
+    noise : standard deviation of one answer, points
+    doubt : probability of "undecided"
+    """
+
+    name: str
+    leniency: float
+    spread: float
+    noise: float
+    doubt: float
+
+    def expected(self, relevance: np.ndarray) -> np.ndarray:
+        """Mean rating given to pairs of this true relevance, over the noise.
+
+        Examples
+        --------
+        >>> exact = SimulatedRater("a", leniency=0.0, spread=1.0, noise=1e-9, doubt=0.0)
+        >>> exact.expected(np.array([1.2, 3.4, 4.8])).tolist()
+        [1.0, 3.0, 5.0]
+        """
+        middle = PIVOT + self.leniency + self.spread * (np.asarray(relevance, dtype=float) - PIVOT)
+        cuts = np.arange(LOW, HIGH) + 0.5
+        return np.asarray(LOW + norm.sf((cuts - middle[..., None]) / self.noise).sum(axis=-1))
+
+
+def draw_raters(count: int, seed: int = 0) -> list[SimulatedRater]:
+    """Draw a panel: leniency has a standard deviation near 0.5, spread goes from about 0.7 to 1.4, noise 0.25 to 0.6.
+
+    >>> draw_raters(3, seed=1) == draw_raters(5, seed=1)[:3]
+    True
+    """
+    raters = []
+    for index in range(count):
+        rng = np.random.default_rng([seed, 77, index])
+        raters.append(
+            SimulatedRater(
+                name=f"rater {index + 1:02d}",
+                leniency=float(np.clip(rng.normal(0, 0.5), -1.1, 1.1)),
+                spread=float(np.exp(np.clip(rng.normal(0, 0.18), -0.4, 0.4))),
+                noise=float(rng.uniform(0.25, 0.6)),
+                doubt=float(rng.uniform(0.005, 0.05)),
+            )
+        )
+    return raters
+
+
+class Panel:
+    """Raters in front of a collection.
+
+    Parameters
+    ----------
+    raters : who rates
+    collection : what they look at
+    seed : of their noise
+    """
+
+    def __init__(self, raters: Sequence[SimulatedRater], collection: DemoCollection, seed: int = 0) -> None:
+        self.raters = list(raters)
+        self.collection = collection
+        self.seed = seed
+        self._row = {item: i for i, item in enumerate(collection.query_ids)}
+        self._column = {item: i for i, item in enumerate(collection.picture_ids)}
+
+    def answer(
+        self, rater: int, query_id: str, result_id: str, scale: Sequence[float] = (1, 2, 3, 4, 5)
+    ) -> float | None:
+        """One rater's answer to one pair on the scale's values; None is "undecided"."""
+        who = self.raters[rater]
+        row, column = self._row[query_id], self._column[result_id]
+        rng = np.random.default_rng([self.seed, 13, rater, row, column])
+        if rng.random() < who.doubt:
+            return None
+        felt = PIVOT + who.leniency + who.spread * (self.collection.truth[row, column] - PIVOT)
+        felt += who.noise * rng.standard_normal()
+        # Other scales are felt as the same share of their length.
+        steps = (felt - LOW) / (HIGH - LOW) * (len(scale) - 1)
+        return float(scale[int(np.clip(round(steps), 0, len(scale) - 1))])
+
+    def rate(self, pairs: pd.DataFrame, ratings_per_pair: int = 1) -> pd.DataFrame:
+        """Rate pairs directly, without pages: base pairs by everyone, each unique pair by k raters drawn at random.
+
+        Parameters
+        ----------
+        pairs : pair_id, query_id, result_id, block ("base" or "unique")
+        ratings_per_pair : k
+
+        Returns
+        -------
+        DataFrame
+            rater_id, pair_id, query_id, result_id, scale, rating (NaN: undecided), block
+        """
+        rng = np.random.default_rng([self.seed, 17])
+        rows = []
+        turn = 0
+        order = rng.permutation(len(pairs) * ratings_per_pair) % max(len(self.raters), 1)
+        for pair in pairs.itertuples(index=False):
+            if pair.block == "base":
+                who: Sequence[int] = range(len(self.raters))
+            else:
+                first = int(order[turn])
+                who = [(first + i) % len(self.raters) for i in range(min(ratings_per_pair, len(self.raters)))]
+                turn += ratings_per_pair
+            for rater in who:
+                rating = self.answer(rater, str(pair.query_id), str(pair.result_id))
+                rows.append(
+                    {
+                        "rater_id": self.raters[rater].name,
+                        "pair_id": pair.pair_id,
+                        "query_id": pair.query_id,
+                        "result_id": pair.result_id,
+                        "scale": "1-5",
+                        "rating": np.nan if rating is None else rating,
+                        "block": pair.block,
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def consensus(self, relevance: np.ndarray) -> np.ndarray:
+        """The whole panel's mean expected rating of pairs of this true relevance: what judgments should come to.
+
+        Parameters
+        ----------
+        relevance : true relevance, any shape
+        """
+        return np.mean([rater.expected(relevance) for rater in self.raters], axis=0)
+
+    def true_offsets(self, relevance: np.ndarray) -> np.ndarray:
+        """How far each rater's expected mean over these pairs lies above the panel's; shape (raters,)."""
+        means = np.array([rater.expected(relevance).mean() for rater in self.raters])
+        return means - means.mean()

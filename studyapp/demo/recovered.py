@@ -1,0 +1,205 @@
+"""Recovered against true: what the study found, beside what only the maker of the demo knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.results import ScoreResult
+from analysis.scoring import Options, score_systems
+from studyapp.demo.collection import DemoCollection
+from studyapp.demo.panel import Panel
+
+SHARES = (0.01, 0.05)
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """One quantity that the study estimated.
+
+    Parameters
+    ----------
+    quantity : what
+    system : of which system, or ""
+    true : its value, known from how the demo was made
+    recovered : the estimate
+    low, high : its 95 % interval, None where there is none
+    """
+
+    quantity: str
+    system: str
+    true: float
+    recovered: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def covered(self) -> bool | None:
+        """Whether the interval holds the true value; None without an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low <= self.true <= self.high
+
+    def as_json(self) -> dict[str, object]:
+        """The row as plain values."""
+        return {**asdict(self), "covered": self.covered}
+
+
+def recovered_table(rows: Sequence[Recovered]) -> pd.DataFrame:
+    """All rows: quantity, system, true, recovered, low, high, covered (yes, no, or empty without an interval)."""
+    frame = pd.DataFrame([row.as_json() for row in rows])
+    frame["covered"] = frame["covered"].map({True: "yes", False: "no"}).fillna("")
+    return frame
+
+
+def rater_rows(
+    raters: pd.DataFrame, judgments: pd.DataFrame, panel: Panel, names: dict[str, int], base: pd.DataFrame
+) -> tuple[list[Recovered], pd.DataFrame]:
+    """How well leniency was recovered, and the table behind it.
+
+    A rater's line c = offset + slope h says which rating h stands for the base pairs' mean judgment m; how far that
+    lies above m is the leniency that calibration takes out.
+
+    Parameters
+    ----------
+    raters, judgments : raters.csv and judgments.csv
+    names : rater_id -> place in the panel
+    base : the base pairs
+
+    Returns
+    -------
+    rows : correlation, and root mean square error in points
+    table : rater_id, true_offset, recovered_offset, leniency, spread, noise, doubt
+    """
+    keys = ["query_id", "result_id"]
+    middle = float(judgments.merge(base[keys], on=keys)["judgment"].mean())
+    relevance = panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
+    known = raters[raters["rater_id"].isin(list(names))]
+    places = [names[name] for name in known["rater_id"]]
+    found = ((middle - known["offset"]) / known["slope"] - middle).to_numpy(dtype=float)
+    found = found - found.mean()
+    true = panel.true_offsets(relevance)[places]
+    true = true - true.mean()
+    parts = ("leniency", "spread", "noise", "doubt")
+    table = pd.DataFrame(
+        {
+            "rater_id": known["rater_id"].to_numpy(),
+            "true_offset": true,
+            "recovered_offset": found,
+            **{part: [getattr(panel.raters[place], part) for place in places] for part in parts},
+        }
+    )
+    return [
+        Recovered("rater offsets: correlation", "", 1.0, float(np.corrcoef(true, found)[0, 1])),
+        Recovered("rater offsets: root mean square error", "", 0.0, float(np.sqrt(np.mean((true - found) ** 2)))),
+    ], table
+
+
+def judgment_rows(judgments: pd.DataFrame, raw: pd.DataFrame, panel: Panel) -> list[Recovered]:
+    """How well judgments follow the truth, calibrated and raw.
+
+    Parameters
+    ----------
+    judgments : judgments.csv
+    raw : ratings.csv, for the mean of uncalibrated ratings per pair
+    """
+    truth = panel.collection.relevance(list(judgments["query_id"]), list(judgments["result_id"]))
+    plain = raw.groupby(["query_id", "result_id"])["rating"].mean()
+    keys = pd.MultiIndex.from_frame(judgments[["query_id", "result_id"]])
+    uncalibrated = plain.reindex(keys).to_numpy(dtype=float)
+    values = judgments["judgment"].to_numpy(dtype=float)
+    both = np.isfinite(uncalibrated) & np.isfinite(values)
+    return [
+        Recovered("judgments: correlation with truth", "", 1.0, float(np.corrcoef(values[both], truth[both])[0, 1])),
+        Recovered(
+            "uncalibrated means: correlation with truth",
+            "",
+            1.0,
+            float(np.corrcoef(uncalibrated[both], truth[both])[0, 1]),
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Census:
+    """All pairs of the collection, with the panel's expected rating of each and every system's scores.
+
+    Parameters
+    ----------
+    judgments : query_id, result_id, judgment, inclusion_probability (1)
+    scores : system, query_id, result_id, score
+    threshold : a pair is relevant where its judgment is above it
+    """
+
+    judgments: pd.DataFrame
+    scores: pd.DataFrame
+    threshold: float
+
+    def indices(self) -> ScoreResult:
+        """The indices of `relstudy score`, over all pairs and without sampling."""
+        options = Options(threshold=self.threshold, replicates=1, low_coverage=True, graded=())
+        return score_systems(self.judgments, self.scores, options=options)
+
+    def at(self, system: str, cut: float) -> tuple[float, float]:
+        """Precision and recall when all pairs with at least this score are retrieved."""
+        scored = self.judgments.merge(self.scores[self.scores["system"] == system], on=["query_id", "result_id"])
+        relevant = (scored["judgment"] > self.threshold).to_numpy()
+        # scores are kept in single precision, and a cut read from their text may differ from them in the last digit
+        retrieved = scored["score"].to_numpy(dtype=np.float32) >= np.float32(cut)
+        hits = float((relevant & retrieved).sum())
+        return hits / float(retrieved.sum()), hits / float(relevant.sum())
+
+
+def census(collection: DemoCollection, panel: Panel, scores: pd.DataFrame, threshold: float) -> Census:
+    """What the study would find if the whole panel rated every pair, endlessly often.
+
+    Parameters
+    ----------
+    scores : every system's score of every pair of the collection
+    """
+    pictures = np.array(collection.picture_ids, dtype=object)
+    queries = np.array(collection.query_ids, dtype=object)
+    row, column = np.meshgrid(np.arange(len(queries)), np.arange(len(pictures)), indexing="ij")
+    other = queries[row] != pictures[column]
+    judgments = pd.DataFrame(
+        {
+            "query_id": queries[row[other]],
+            "result_id": pictures[column[other]],
+            "judgment": panel.consensus(collection.truth)[other],
+            "inclusion_probability": 1.0,
+        }
+    )
+    return Census(judgments, scores, threshold)
+
+
+def system_rows(found: Mapping[str, Any], everything: Census) -> list[Recovered]:
+    """Precision, recall, average precision and normalised rank of each system, estimated and over all pairs.
+
+    Precision and recall are compared at the very scores at which the study cut, so that tied scores play no part.
+
+    Parameters
+    ----------
+    found : the systems of `relstudy score --json`
+    everything : all pairs
+    """
+    rows: list[Recovered] = []
+    for system in everything.indices().systems:
+        estimates = found[system.name]
+        for point in estimates["precision_recall"]:
+            if round(point["share"], 6) in SHARES:
+                true = everything.at(system.name, point["threshold"])
+                for name, value in zip(("precision", "recall"), true, strict=True):
+                    rows.append(_row(f"{name} in the best {point['share']:.0%}", system.name, value, point[name]))
+        for name in ("average_precision", "normalised_rank"):
+            whole = system.estimate(name)
+            if whole.value is not None:
+                rows.append(_row(name.replace("_", " "), system.name, whole.value, estimates[name]))
+    return rows
+
+
+def _row(quantity: str, system: str, true: float, found: Mapping[str, Any]) -> Recovered:
+    return Recovered(quantity, system, true, found["value"], found["low"], found["high"])

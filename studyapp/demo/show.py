@@ -1,0 +1,114 @@
+"""How the demo shows its work: a bar per stage on a terminal, one plain line per stage elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from calibration.console import say
+
+
+@dataclass
+class Stage:
+    """One stage, while it runs and afterwards.
+
+    Parameters
+    ----------
+    title : what is done
+    command : what a person would type to do the same by hand, or ""
+    outcome : one phrase on what came out
+    seconds : how long it took
+    """
+
+    title: str
+    command: str = ""
+    outcome: str = ""
+    seconds: float = 0.0
+    bar: Any = field(default=None, repr=False)
+
+    def advance(self, count: int) -> None:
+        """Move the stage's bar on."""
+        if self.bar is not None:
+            self.bar.update(count)
+
+
+class Stages:
+    """Runs stages one after the other and shows them.
+
+    Parameters
+    ----------
+    total : how many there will be
+    quiet : show nothing
+    """
+
+    def __init__(self, total: int, *, quiet: bool = False) -> None:
+        self.total = total
+        self.quiet = quiet
+        self.done: list[Stage] = []
+        self.log: list[str] = []
+
+    @contextlib.contextmanager
+    def stage(self, title: str, *, command: str = "", units: int | None = None) -> Iterator[Stage]:
+        """One stage; `units` is the length of its own bar, where it has one."""
+        from tqdm import tqdm
+
+        current = Stage(title, command)
+        number = len(self.done) + 1
+        began = time.perf_counter()
+        label = f"[{number}/{self.total}] {title}"
+        on_terminal = sys.stderr.isatty() and not self.quiet
+        if on_terminal:
+            form = "{desc} {bar:24} {percentage:3.0f}% {elapsed}" if units else "{desc} ... {elapsed}"
+            current.bar = tqdm(total=units or 1, desc=label, leave=False, dynamic_ncols=True, bar_format=form)
+        self.log.append(f"{label}" + (f": {command}" if command else ""))
+        try:
+            yield current
+        finally:
+            if on_terminal:
+                current.bar.close()
+                current.bar = None
+        current.seconds = time.perf_counter() - began
+        self.done.append(current)
+        self.log.append(f"    {current.outcome} ({current.seconds:.1f} s)")
+        if not self.quiet:
+            say(f"{label}: {current.outcome} ({current.seconds:.1f} s)")
+
+    @property
+    def seconds(self) -> float:
+        """All stages so far."""
+        return sum(stage.seconds for stage in self.done)
+
+
+class BarsOnly(io.TextIOBase):
+    """A standard error that lets progress bars through and keeps whole lines for the log.
+
+    Bars rewrite their line with a carriage return; notes are written in lines.
+    """
+
+    def __init__(self, real: TextIO) -> None:
+        self._real = real
+        self.lines: list[str] = []
+
+    def isatty(self) -> bool:
+        return self._real.isatty()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._real.encoding
+
+    def fileno(self) -> int:
+        return self._real.fileno()
+
+    def write(self, text: str) -> int:
+        if "\r" in text or "\x1b" in text:
+            return self._real.write(text)
+        self.lines.extend(line for line in text.splitlines() if line.strip())
+        return len(text)
+
+    def flush(self) -> None:
+        self._real.flush()

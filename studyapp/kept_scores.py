@@ -1,0 +1,72 @@
+"""Scores worth keeping after the draw: those of the queries in the sample, one table a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+CSV_ROWS = 250_000
+FULL_ROWS = 2_000_000
+DEPTH = 1_000
+
+
+class KeptScores:
+    """Collects each system's scores query by query, and writes scores/NAME.csv.
+
+    All items are kept for every query as long as that makes at most two million rows a system; beyond, the best 1,000
+    of each query and every pair drawn, which is all that later steps need. Up to 250,000 rows are written as CSV, more as
+    Parquet (both are score tables that `relstudy fit` and `score` read).
+    """
+
+    def __init__(self, ids: np.ndarray, queries: int) -> None:
+        self._ids = ids
+        self._full = queries * len(ids) <= FULL_ROWS
+        self._rows: dict[str, list[tuple[str, np.ndarray, np.ndarray]]] = {}
+
+    def add(self, query_id: str, scores: dict[str, np.ndarray], results: np.ndarray, drawn: np.ndarray) -> None:
+        """Keep one query's scores: `scores` by system over all items, `results` the places that can answer."""
+        for name, values in scores.items():
+            places = results
+            if not self._full and len(results) > DEPTH:
+                own = np.where(np.isnan(values[results]), -np.inf, values[results])
+                best = results[np.argpartition(-own, DEPTH)[:DEPTH]]
+                places = np.union1d(best, drawn)
+            places = places[~np.isnan(values[places])]
+            self._rows.setdefault(name, []).append((query_id, places, values[places]))
+
+    @property
+    def systems(self) -> list[str]:
+        return list(self._rows)
+
+    def table(self, system: str) -> pd.DataFrame:
+        """A system's scores in the long form; a query's own score with itself is left out."""
+        rows = self._rows[system]
+        places = np.concatenate([entry[1] for entry in rows])
+        frame = pd.DataFrame(
+            {
+                "system": system,
+                "query_id": np.repeat(np.array([entry[0] for entry in rows], object), [len(e[1]) for e in rows]),
+                "result_id": self._ids[places],
+                "score": np.concatenate([entry[2] for entry in rows]),
+            }
+        )
+        return frame[frame["query_id"] != frame["result_id"]].reset_index(drop=True)
+
+    def write(self, folder: Path, systems: list[str]) -> list[Path]:
+        """Write the tables of these systems into FOLDER/scores; an older table of the same system is replaced."""
+        from mapping.scores import write_scores
+
+        written = []
+        for system in systems:
+            frame = self.table(system)
+            stem = folder / "scores" / system
+            target, other = (Path(f"{stem}{ending}") for ending in (".csv", ".parquet"))
+            if len(frame) > CSV_ROWS:
+                target, other = other, target
+            frame["score"] = frame["score"].astype(np.float32)
+            write_scores(frame, target)
+            other.unlink(missing_ok=True)
+            written.append(target)
+        return written

@@ -1,0 +1,157 @@
+"""What each template is given: plain values, nothing to look up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """A query or a result as the rater sees it.
+
+    `kind` is "image" (show `url`) or "text" (show `title` and `text`). `key` is opaque.
+    """
+
+    kind: str
+    key: str
+    url: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One button of the scale. `value` is what the form sends, `label` may be empty, `digit` is its key."""
+
+    value: str
+    label: str
+    digit: str
+
+
+@dataclass(frozen=True)
+class ResultView:
+    """One result with its field: `name` is the form field, `chosen` the value to show as chosen ("" for none)."""
+
+    number: int
+    name: str
+    item: ItemView
+    chosen: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class RatingPage:
+    """One query with its results, to be rated.
+
+    `number` of `total` pages (`answered` of them have answers); `kind` is practice, pair, check or repeat (check and
+    repeat look like any other); `earlier` says that this page was answered before and is being changed;
+    `back` and `onward` are addresses or ""; `preload` are the next page's pictures; `message` says what is wrong.
+    """
+
+    number: int
+    total: int
+    answered: int
+    practice: bool
+    paradigm: str
+    question: str
+    scale: str
+    choices: tuple[Choice, ...]
+    undecided: bool
+    query: ItemView
+    results: tuple[ResultView, ...]
+    form: str
+    action: str
+    earlier: bool
+    back: str
+    onward: str
+    preload: tuple[str, ...]
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """One result of a practice page: what was answered and what is expected."""
+
+    item: ItemView
+    given: str
+    expected: tuple[str, ...]
+    right: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class PracticePage:
+    query: ItemView
+    feedback: tuple[Feedback, ...]
+    onward: str
+
+
+@dataclass(frozen=True)
+class ConsentPage:
+    paragraphs: tuple[str, ...]
+    passphrase: bool
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class InstructionsPage:
+    paragraphs: tuple[str, ...]
+    has_practice: bool
+    scales: tuple[tuple[Choice, ...], ...]
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """An exit question; `name` is the form field, `kind` is text, long, number or choice."""
+
+    name: str
+    text: str
+    kind: str
+    choices: tuple[str, ...]
+    required: bool
+    value: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionsPage:
+    questions: tuple[QuestionView, ...]
+
+
+@dataclass(frozen=True)
+class ThanksPage:
+    paragraphs: tuple[str, ...]
+    code: str
+    completion_url: str
+    more: bool
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class MessagePage:
+    """A page that only says something: closed, paused, not found, and the like."""
+
+    heading: str
+    text: str
+    link: str = ""
+    link_text: str = ""
+
+
+@dataclass(frozen=True)
+class RefusedPage:
+    """A form that could not be saved: what was typed is in `fields`, to be sent again to `action`."""
+
+    text: str
+    action: str
+    fields: tuple[tuple[str, str], ...] = field(default=())
+    again: bool = True
+
+
+@dataclass(frozen=True)
+class PasswordPage:
+    """Ask for the admin password (`new`: choose it). The form field is `password`."""
+
+    new: bool
+    action: str
+    message: str = ""
+    shortest: int = 0

@@ -1,0 +1,46 @@
+"""Files of a study folder that only its owner may read: the signing secret and the admin password's hash."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from calibration.errors import RelstudyError
+
+
+def read_secret(folder: str | Path) -> bytes:
+    """The study's signing secret; made on first use (FOLDER/secret.key, mode 0600).
+
+    RELSTUDY_SECRET in the environment takes its place, for several machines without a common folder.
+    """
+    given = os.environ.get("RELSTUDY_SECRET")
+    if given:
+        if len(given) < 32:
+            raise RelstudyError("RELSTUDY_SECRET is too short; at least 32 characters are needed")
+        return given.encode()
+    path = Path(folder) / "secret.key"
+    with contextlib.suppress(FileExistsError):
+        write_private(path, secrets.token_hex(32), new=True)
+    text = path.read_text(encoding="ascii").strip()
+    if len(text) < 32:
+        raise RelstudyError(f"{path}: the secret is too short; delete the file and a new one is made")
+    return text.encode()
+
+
+def write_private(path: Path, text: str, *, new: bool = False) -> None:
+    """Write a file that only its owner can read; with `new`, FileExistsError when it is there already."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+            handle.write(text + "\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+        if new:
+            os.link(beside, path)
+        else:
+            beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

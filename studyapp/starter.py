@@ -1,0 +1,118 @@
+"""The study.toml that `relstudy new` writes: every setting, explained, most of them commented out."""
+
+from __future__ import annotations
+
+import re
+
+_TOML = '''# What is asked of whom. docs/app.md explains every setting; `relstudy serve` checks them all.
+
+[study]
+id = "{id}"                  # letters, digits, - and _
+title = "How well do results match?"
+language = "en"
+contact = ""                       # shown at the foot of every page: "Questions? ..."
+# url = "https://study.example.org"  # public address: for links, and for cookies that travel by https only
+
+# Plain text; an empty line starts a new paragraph. Without these, a short standard text is shown.
+# consent = """
+# You are asked to judge search results. Taking part is voluntary.
+# """
+# instructions = """
+# Rate each result by how well it matches the query.
+# """
+# thanks = """
+# Thank you!
+# """
+
+[entry]
+# Who gets in: any of
+#   personal    links made with `relstudy invite`
+#   open        anyone who has the address
+#   passphrase  anyone who knows the passphrase
+#   prolific    links with PROLIFIC_PID, STUDY_ID and SESSION_ID
+#   crowd       links with a URL parameter that names the person
+rules = ["personal", "open"]
+# passphrase = "at least eight characters"
+# id_parameter = "workerId"
+# keep_parameters = ["batch"]
+# completion_url = "https://app.prolific.com/submissions/complete?cc={{code}}"
+# completion_code = "C1ABCDEF"     # one for all; without it each rater gets a code of their own
+
+[handout]
+lease_minutes = 30                 # how long a page of unique pairs is kept for a rater
+seed = 0                           # the order in which pairs are handed out
+
+# Blocks: the base block, which everyone rates, then the unique pairs, each handed to `ratings_per_pair` raters.
+# Scales: "1-5", "binary", "1-9", or one of your own (below).
+
+[[blocks]]
+name = "base"
+pairs = "base"
+paradigm = "image"                 # query by image; "text": query by text
+scale = "1-5"
+results_per_page = 4
+question = "How well does each picture match the picture above?"
+repeats = 0                        # pages shown a second time, to see how steady a rater is
+
+[[blocks]]
+name = "unique"
+pairs = "unique"
+paradigm = "image"
+scale = "1-5"
+results_per_page = 4
+question = "How well does each picture match the picture above?"
+ratings_per_pair = 1
+pairs_per_rater = 100              # or "all"
+more = 20                          # what "rate some more" adds
+
+# Query by text, one result a page:
+# [[blocks]]
+# name = "words"
+# pairs = "unique"
+# paradigm = "text"
+# scale = "1-9"
+# question = "How well does the picture match the words?"
+
+# A scale of your own:
+# [scales.stars]
+# values = [1, 2, 3]
+# labels = {{ 1 = "no match", 3 = "match" }}
+# undecided = true
+
+# Practice with feedback, before the start (ids of items in collection.csv):
+# [[practice]]
+# block = "base"
+# query_id = "..."
+# result_id = "..."
+# expected = [4, 5]
+# feedback = "Same place, other light: most people call this a good match."
+
+# Attention checks, mixed into a block:
+# [[attention]]
+# block = "unique"
+# query_id = "..."
+# result_id = "..."
+# expected = [5]
+
+# Questions at the end; kinds: text, long, number, choice:
+# [[questions]]
+# id = "remarks"
+# text = "Is there anything you want to tell us?"
+# kind = "long"
+
+# Any text of the interface, such as:
+# [texts]
+# "rate.next" = "Go on"
+'''
+
+
+def starter_toml(name: str) -> str:
+    """The text of a new study.toml; the study's id is made from the folder's name.
+
+    Examples
+    --------
+    >>> 'id = "my-study"' in starter_toml("my study")
+    True
+    """
+    cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
+    return _TOML.format(id=cleaned or "study")

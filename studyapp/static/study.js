@@ -1,0 +1,324 @@
+// Comfort on top of pages that work without it: keys, large pictures, saving that never loses what was typed.
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const $ = (selector, within = document) => within.querySelector(selector);
+  const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const ratingForm = () => $("form[data-rating]");
+
+  // --- what was typed, kept until the study has it -------------------------------------------------------------
+  const draftName = (form) => `typed:${form.elements.csrf.value.slice(0, 12)}:${new URL(form.action).pathname}`;
+  const storage = {
+    read(name) { try { return JSON.parse(sessionStorage.getItem(name)) || {}; } catch { return {}; } },
+    write(name, value) { try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* private mode: go on without */ } },
+    drop(name) { try { sessionStorage.removeItem(name); } catch { /* as above */ } },
+  };
+  const keepDraft = (form) => {
+    const typed = {};
+    for (const input of $$("input[type=radio]:checked", form)) typed[input.name] = input.value;
+    storage.write(draftName(form), typed);
+  };
+  const restoreDraft = (form) => {
+    for (const [name, value] of Object.entries(storage.read(draftName(form)))) {
+      const input = $$("input[type=radio]", form).find((radio) => radio.name === name && radio.value === value);
+      if (input) input.checked = true;
+    }
+  };
+
+  // --- moving over the results ----------------------------------------------------------------------------------
+  const results = (form) => $$(".result", form);
+  const radios = (result) => $$("input[type=radio]", result);
+  const chosen = (result) => radios(result).find((radio) => radio.checked);
+  const focusResult = (result) => {
+    const target = chosen(result) || radios(result)[0];
+    target.focus({ preventScroll: true });
+    result.scrollIntoView({ block: "nearest" });
+  };
+  const current = (form) => {
+    const focused = document.activeElement && document.activeElement.closest(".result");
+    if (focused) return focused;
+    // Focus on nothing in particular: the keys mean the first result that lacks a rating.
+    return document.activeElement === document.body || document.activeElement === $("main")
+      ? results(form).find((result) => !chosen(result)) : null;
+  };
+  const moveOn = (form, result) => {
+    const all = results(form);
+    const next = all[all.indexOf(result) + 1] || all.find((other) => !chosen(other));
+    if (next) focusResult(next); else $("button[type=submit]", form).focus();
+  };
+  const columns = (all) => {
+    const top = all[0].offsetTop;
+    const second = all.findIndex((result) => result.offsetTop > top + 5);
+    return second < 1 ? all.length : second;
+  };
+  const move = (form, key) => {
+    const all = results(form);
+    const button = $("button[type=submit]", form);
+    const here = document.activeElement === button ? all.length : all.indexOf(current(form) || all[0]);
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(all), ArrowDown: columns(all) }[key];
+    let there = here + step;
+    if (here === all.length && step < 0) there = all.length - 1;
+    if (there >= all.length) button.focus(); else focusResult(all[Math.max(0, there)]);
+  };
+
+  const keysOn = () => { const box = $("[data-keys]"); return !box || box.checked; };
+  const typing = (element) => element && element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+
+  document.addEventListener("keydown", (event) => {
+    const form = ratingForm();
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || $("dialog[open]")) return;
+    const go = $("[data-go]");
+    if (!form) {
+      if (event.key === "Enter" && go && (document.activeElement === document.body || document.activeElement === $("main"))) go.click();
+      return;
+    }
+    if (event.key === "Enter") {
+      const plain = event.target === document.body || event.target.matches("main, input[type=radio]");
+      if (plain) { event.preventDefault(); form.requestSubmit(); }
+      return;
+    }
+    if (!keysOn()) return;
+    if (event.key === "Backspace") {
+      const back = $("[data-back]", form);
+      if (back) { event.preventDefault(); back.click(); }
+      return;
+    }
+    if (event.key.startsWith("Arrow")) {
+      // With one result on the page the browser's own way stays: arrows move along the scale.
+      if (results(form).length > 1 && (event.target === document.body || event.target.closest(".result, main") ) && !event.shiftKey) {
+        event.preventDefault();
+        move(form, event.key);
+      }
+      return;
+    }
+    const result = current(form);
+    if (!result || event.key.length !== 1) return;
+    const options = radios(result);
+    // On keyboards whose digits need Shift (French), the bare key counts as its digit, too.
+    const key = /^[^a-z0-9]$/i.test(event.key) && /^Digit\d$/.test(event.code) && !event.shiftKey ? event.code.slice(5) : event.key;
+    const input = options.find((radio) => radio.dataset.key === key)
+      || (["0", "u", "U"].includes(key) && options.find((radio) => radio.dataset.key === "undecided"));
+    if (!input) return;
+    event.preventDefault();
+    input.checked = true;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+    moveOn(form, result);
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-keys]")) {
+      storage.write("keys", { off: !event.target.checked });
+      return;
+    }
+    const form = event.target.closest("form[data-rating]");
+    if (!form) return;
+    const result = event.target.closest(".result");
+    if (result) { result.classList.remove("lacking"); const problem = $(".problem", result); if (problem) problem.remove(); }
+    keepDraft(form);
+  });
+
+  // --- time with the page in sight; the study keeps its own count where there is no script -----------------------
+  const timer = {
+    sum: 0, since: 0,
+    begin() { this.sum = 0; this.since = document.hidden ? 0 : performance.now(); },
+    turn() {
+      if (document.hidden && this.since) { this.sum += performance.now() - this.since; this.since = 0; }
+      else if (!document.hidden && !this.since) this.since = performance.now();
+    },
+    stamp(form) {
+      const field = form.elements.seconds;
+      if (field) field.value = ((this.sum + (this.since ? performance.now() - this.since : 0)) / 1000).toFixed(2);
+    },
+  };
+  document.addEventListener("visibilitychange", () => timer.turn());
+
+  // --- saving ---------------------------------------------------------------------------------------------------
+  const note = (form, kind, strong, words, button) => {
+    const box = $("[data-alerts]", form);
+    box.replaceChildren();
+    if (!strong && !words) return null;
+    const div = document.createElement("div");
+    div.className = `note ${kind}`;
+    const paragraph = document.createElement("p");
+    if (strong) { const head = document.createElement("strong"); head.textContent = strong; paragraph.append(head); }
+    paragraph.append(words);
+    div.append(paragraph);
+    if (button) {
+      const again = document.createElement("button");
+      again.type = "submit";
+      again.className = "small";
+      again.textContent = button;
+      div.append(again);
+    }
+    box.append(div);
+    div.scrollIntoView({ block: "nearest" });
+    return div;
+  };
+  let waiting = 0;
+  const stopWaiting = () => { clearInterval(waiting); waiting = 0; };
+  const tryLater = (form, seconds, reason) => {
+    const box = note(form, "bad", form.dataset.unsaved, `${reason} ${form.dataset.kept} `, form.dataset.again);
+    const count = document.createElement("span");
+    count.setAttribute("aria-hidden", "true"); // a screen reader is told once, not every second
+    $("p", box).append(count);
+    let left = seconds;
+    const show = () => { count.textContent = form.dataset.waiting.replace("{seconds}", left); };
+    show();
+    waiting = setInterval(() => {
+      left -= 1;
+      if (!form.isConnected) stopWaiting();
+      else if (left <= 0) { stopWaiting(); send(form, Math.min(60, seconds * 2)); }
+      else show();
+    }, 1000);
+  };
+
+  // A failed save must not take the page away, so the answer is fetched first and shown only when it is a next page.
+  const send = async (form, patience = 5) => {
+    stopWaiting();
+    const button = $(".actions button[type=submit]", form);
+    if (form.dataset.busy) return;
+    form.dataset.busy = "yes";
+    form.setAttribute("aria-busy", "true");
+    let response, html;
+    try {
+      timer.stamp(form);
+      response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", headers: { Accept: "text/html" } });
+      html = await response.text();
+    } catch {
+      return tryLater(form, patience, form.dataset.offline);
+    } finally {
+      delete form.dataset.busy;
+      form.removeAttribute("aria-busy");
+    }
+    const answer = new DOMParser().parseFromString(html, "text/html");
+    if (response.redirected) { // the study redirects once the ratings are on disk, and only then
+      storage.drop(draftName(form));
+      return response.ok ? show(answer, response.url) : location.assign(response.url);
+    }
+    if ($("form[data-rating]", answer)) return show(answer, location.href);
+    const words = $("[data-message]", answer);
+    const told = words ? words.textContent : form.dataset.offline;
+    if (response.status === 503) return tryLater(form, patience, told); // busy: it passes
+    note(form, "bad", form.dataset.unsaved, `${told} ${form.dataset.kept} `, form.dataset.again);
+    button.focus({ preventScroll: true });
+  };
+  const show = (page, address) => {
+    document.title = page.title;
+    document.body.replaceWith(document.adoptNode(page.body));
+    if (address !== location.href) history.pushState(null, "", address);
+    scrollTo(0, 0);
+    start(true);
+  };
+  addEventListener("popstate", () => location.reload());
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("form[data-rating]");
+    if (!form) return;
+    event.preventDefault();
+    const lacking = results(form).filter((result) => !chosen(result));
+    for (const result of results(form)) result.classList.toggle("lacking", lacking.includes(result));
+    if (lacking.length) {
+      note(form, "bad", "", form.dataset.lacking);
+      focusResult(lacking[0]);
+    } else {
+      note(form);
+      send(form);
+    }
+  });
+
+  // --- a picture, large, beside its query -----------------------------------------------------------------------
+  const figure = (link, caption) => {
+    const box = document.createElement("figure");
+    const image = document.createElement("img");
+    image.src = link.href;
+    image.alt = $("img", link).alt;
+    const words = document.createElement("figcaption");
+    words.textContent = caption;
+    box.append(image, words);
+    return box;
+  };
+  const tagOf = (link) => { const tag = $(".tag", link.closest(".query, .result, .pictures > div") || link); return tag ? tag.textContent : ""; };
+  const enlarge = (link) => {
+    const dialog = document.createElement("dialog");
+    dialog.className = "large";
+    dialog.setAttribute("aria-label", $("img", link).alt || tagOf(link));
+    const inside = document.createElement("div");
+    inside.className = "inside";
+    const close = document.createElement("button");
+    close.type = "button";
+    close.textContent = (ratingForm() && ratingForm().dataset.close) || "×";
+    const sides = document.createElement("div");
+    sides.className = "sides";
+    const query = $(".query [data-enlarge]");
+    if (query && query !== link) sides.append(figure(query, tagOf(query)));
+    sides.append(figure(link, tagOf(link)));
+    inside.append(close, sides);
+    dialog.append(inside);
+    dialog.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+    document.body.append(dialog);
+    dialog.showModal();
+  };
+
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("[data-enlarge]");
+    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      enlarge(link);
+    }
+    const copy = event.target.closest("[data-copy]");
+    if (copy) {
+      const target = $(copy.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(target.value || target.textContent);
+        copy.textContent = copy.dataset.done;
+      } catch {
+        getSelection().selectAllChildren(target); // no clipboard here: at least mark it, ready for Ctrl+C
+      }
+    }
+  });
+
+  document.addEventListener("submit", (event) => {
+    const sure = event.target.dataset.sure;
+    if (sure && !confirm(sure)) event.preventDefault();
+  });
+
+  // --- the researcher's figures, kept up to date while somebody looks --------------------------------------------
+  setInterval(async () => {
+    const box = $("[data-live-switch]");
+    if (!box || !box.checked || document.hidden || $("[data-live] details[open]") || ($("[data-live=figures]") || root).contains(document.activeElement) && document.activeElement !== document.body) return;
+    try {
+      const response = await fetch(location.href, { credentials: "same-origin" });
+      if (!response.ok || response.redirected) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      for (const part of $$("[data-live]")) {
+        const fresh = $(`[data-live="${part.dataset.live}"]`, page);
+        if (fresh) part.replaceWith(document.adoptNode(fresh));
+      }
+    } catch { /* the next turn tries again */ }
+  }, 10000);
+
+  // --- each page, once it is there ------------------------------------------------------------------------------
+  const start = (swapped = false) => {
+    const form = ratingForm();
+    if (!form) {
+      if (swapped) $("main").focus({ preventScroll: true });
+      return;
+    }
+    timer.begin();
+    form.noValidate = true; // the browser's bubbles give way to words of the study's own language
+    restoreDraft(form);
+    const box = $("[data-keys]");
+    if (box) box.checked = !storage.read("keys").off;
+    const first = results(form).find((result) => !chosen(result)) || results(form)[0];
+    if (first && keysOn() && matchMedia("(any-pointer: fine)").matches) {
+      (chosen(first) || radios(first)[0]).focus({ preventScroll: true });
+    } else if (swapped) {
+      $("main").focus({ preventScroll: true }); // a screen reader begins with the new page, not where the old one ended
+    }
+    for (const address of (form.dataset.preload || "").split(" ").filter(Boolean)) new Image().src = address;
+  };
+  start();
+})();

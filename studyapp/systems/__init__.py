@@ -1,0 +1,58 @@
+"""Retrieval systems that propose pairs and can be compared; one interface, `System` (see `studyapp.systems.base`).
+
+Modules are imported only when a system of theirs is asked for, since some need the extra `relstudy[systems]`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calibration.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from studyapp.collection import Collection
+    from studyapp.systems.base import Progress, System
+
+SYSTEMS: dict[str, tuple[str, str]] = {
+    "keywords": ("studyapp.systems.keywords:Keywords", "keyword overlap over the smaller set"),
+    "colour": ("studyapp.systems.colour:Colour", "global colour histogram"),
+    "gift": ("studyapp.systems.gift:Gift", "colours and textures as words, inverted file"),
+    "gift-colour": ("studyapp.systems.gift:Gift", "the colour half of gift"),
+    "gift-texture": ("studyapp.systems.gift:Gift", "the texture half of gift"),
+    "simplicity": ("studyapp.systems.simplicity:Simplicity", "integrated region matching"),
+    "romm-all": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions of all pictures"),
+    "romm-test": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions of other pictures"),
+    "rwmm-all": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions and keywords of all pictures"),
+    "rwmm-test": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions and keywords of other pictures"),
+    "bm25": ("studyapp.systems.bm25:BM25", "BM25 over titles, texts and keywords"),
+}
+# several systems of one class, told apart by name
+FAMILIES = ("gift", "romm", "rwmm")
+VECTORS = "vectors:"
+
+
+def make(name: str, folder: Path = Path(".")) -> System:
+    """An unfitted system by its name; for vectors:FILE.npy[:cosine|dot|l2], FILE is seen from `folder`.
+
+    Examples
+    --------
+    >>> make("keywords").name
+    'keywords'
+    """
+    if name.startswith(VECTORS):
+        from studyapp.systems.vectors import Vectors
+
+        return Vectors.parse(name.removeprefix(VECTORS), folder)
+    if name not in SYSTEMS:
+        raise RelstudyError(f"there is no built-in system {name!r}; there are: {', '.join(SYSTEMS)}, vectors:FILE.npy")
+    module, _, attribute = SYSTEMS[name][0].partition(":")
+    build = getattr(importlib.import_module(module), attribute)
+    system: System = build(name) if any(name.startswith(f) for f in FAMILIES) else build()
+    return system
+
+
+def fit(name: str, collection: Collection, folder: Path, progress: Progress) -> System:
+    """A system by its name, fitted to the collection of the study in `folder`."""
+    return make(name, folder).fit(collection, progress)

@@ -1,0 +1,73 @@
+"""What every retrieval system offers: fit a collection, then score all its items for one query."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from calibration.errors import RelstudyError
+from studyapp.collection import Collection, Item
+
+Progress = Callable[[Iterable[int], str, int], Iterator[int]]
+
+
+def silent(items: Iterable[int], what: str, total: int) -> Iterator[int]:
+    """Report no progress."""
+    return iter(items)
+
+
+class System(Protocol):
+    """A retrieval system over one collection.
+
+    `score` answers for one query at a time, so that no table of all pairs is ever held.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def fit(self, collection: Collection, progress: Progress = silent) -> Self:
+        """Index the collection."""
+        ...
+
+    def score(self, query: Item) -> np.ndarray | None:
+        """Similarity of every item to the query, float64 [items], higher is better, NaN for items it cannot score;
+        None where the system cannot answer such a query at all."""
+        ...
+
+
+def extra(module: str, extra_name: str = "systems") -> Any:
+    """Import an optional library, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise RelstudyError(
+            f"this system needs the library {module.partition('.')[0]}, which is not installed; "
+            f"install it with: pip install 'relstudy[{extra_name}]'"
+        ) from None
+
+
+def with_position(collection: Collection, query: Item) -> int | None:
+    """The query's place in the collection, or None when it is not a picture there."""
+    if query.kind != "image" or query.id not in collection:
+        return None
+    return collection.position(query.id)
+
+
+def image_places(collection: Collection, name: str) -> list[int]:
+    """Places of all pictures; refuses a collection without any."""
+    places = [place for place, item in enumerate(collection) if item.kind == "image"]
+    if not places:
+        raise RelstudyError(f"system {name} compares pictures, and the collection has none")
+    return places
+
+
+def spread(values: np.ndarray, places: list[int], number: int) -> np.ndarray:
+    """Scores of the pictures laid out over all items, NaN for the rest."""
+    if len(places) == number:
+        return values.astype(np.float64)
+    scores = np.full(number, np.nan)
+    scores[places] = values
+    return scores

@@ -1,0 +1,105 @@
+"""Any system that turns items into vectors: numbers from a file, compared by cosine, inner product or distance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from calibration.errors import RelstudyError
+from studyapp.collection import Collection, Item
+from studyapp.systems.base import Progress, silent
+
+MEASURES = ("cosine", "dot", "l2")
+
+
+class Vectors:
+    """Similarity of vectors; one query costs O(items x dimensions).
+
+    Items of the collection without a vector are not scored; ids outside the collection are refused.
+
+    Parameters
+    ----------
+    vectors : FILE.npy, float [items, dimensions]; beside it FILE.ids.txt with one item id a line, in the same order
+    measure : cosine, dot (inner product), or l2 (minus the Euclidean distance)
+    """
+
+    def __init__(self, vectors: Path, measure: str = "cosine") -> None:
+        if measure not in MEASURES:
+            raise RelstudyError(f"{measure!r} is no measure for vectors; allowed are {', '.join(MEASURES)}")
+        self._file = vectors
+        self._measure = measure
+        self.name = f"vectors-{vectors.stem}" + ("" if measure == "cosine" else f"-{measure}")
+
+    @classmethod
+    def parse(cls, text: str, folder: Path) -> Vectors:
+        """From FILE.npy or FILE.npy:MEASURE, FILE absolute or seen from `folder`.
+
+        >>> Vectors.parse("clip.npy:dot", Path(".")).name
+        'vectors-clip-dot'
+        """
+        file, colon, measure = text.rpartition(":")
+        if not colon or measure not in MEASURES:
+            file, measure = text, "cosine"
+        path = next((p for p in (folder / file, folder / "scores" / file) if p.is_file()), Path(file))
+        return cls(path, measure)
+
+    def fit(self, collection: Collection, progress: Progress = silent) -> Self:
+        vectors = self._read()
+        beside = self._file.with_suffix(".ids.txt")
+        try:
+            ids = beside.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise RelstudyError(
+                f"{beside}: there is no such file; one item id a line is needed, in the vectors' order"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise RelstudyError(f"{beside}: cannot be read ({error})") from None
+        if len(ids) != len(vectors):
+            raise RelstudyError(
+                f"{beside}: {len(ids)} ids for the {len(vectors)} vectors of {self._file}; one each is needed"
+            )
+        for row, name in enumerate(ids, start=1):
+            if name not in collection:
+                raise RelstudyError(f"{beside}, line {row}: {name!r} is not in collection.csv")
+        if len(set(ids)) < len(ids):
+            double = next(name for name in ids if ids.count(name) > 1)
+            raise RelstudyError(f"{beside}: {double!r} stands there more than once; one vector an item is allowed")
+        if self._measure == "cosine":
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+        self._vectors = vectors
+        self._rows = {name: row for row, name in enumerate(ids)}
+        self._places = np.array([collection.position(name) for name in ids], dtype=np.int64)
+        self._size = len(collection)
+        return self
+
+    def score(self, query: Item) -> np.ndarray | None:
+        row = self._rows.get(query.id)
+        if row is None:
+            return None
+        own = self._vectors[row]
+        apart = self._measure == "l2"
+        found = -np.linalg.norm(self._vectors - own, axis=1) if apart else self._vectors @ own
+        scores = np.full(self._size, np.nan)
+        scores[self._places] = found
+        return scores
+
+    def _read(self) -> np.ndarray:
+        try:
+            vectors = np.load(self._file, allow_pickle=False)
+        except FileNotFoundError:
+            raise RelstudyError(f"{self._file}: there is no such file") from None
+        except (OSError, ValueError, EOFError) as error:
+            raise RelstudyError(
+                f"{self._file}: this is not a plain NumPy array ({str(error).splitlines()[0]})"
+            ) from None
+        if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+            raise RelstudyError(f"{self._file}: an array of numbers with one row an item is needed")
+        if vectors.dtype != np.float32:
+            vectors = vectors.astype(np.float64)
+        if not np.isfinite(vectors).all():
+            row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise RelstudyError(f"{self._file}, row {row}: a vector holds a value that is not a finite number")
+        return vectors

@@ -1,0 +1,255 @@
+"""Every word of the interface, by name; study.toml may replace any of them under [texts]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ENGLISH: dict[str, str] = {
+    "page.skip": "Skip to the content",
+    "consent.heading": "Taking part",
+    "consent.default": (
+        "You are asked to judge how well search results match queries. Taking part is voluntary and you can stop at "
+        "any time. Your ratings are stored under a code, without your name or network address, for research."
+    ),
+    "consent.agree": "I agree to take part",
+    "consent.continue": "Continue",
+    "passphrase.label": "Passphrase",
+    "passphrase.wrong": "That is not the passphrase.",
+    "instructions.heading": "What to do",
+    "instructions.default": (
+        "Rate each result by how well it matches the query. There are no right or wrong answers: your own judgment "
+        'counts. Choose "undecided" where you cannot tell, and do not spend too long on any one.'
+    ),
+    "instructions.start": "Start",
+    "instructions.scale": "The scale",
+    "instructions.keys": (
+        "You can do everything with the keyboard: press a digit to rate, U for undecided, the arrow keys to "
+        "move, Enter to go on and Backspace to go back."
+    ),
+    "instructions.practice": "A few practice pages come first. They show how others answered and do not count.",
+    "rate.query": "Query",
+    "rate.result": "Result {number}",
+    "rate.only": "Result",
+    "rate.legend": "Result {number}: {question}",
+    "rate.enlarge": "(enlarge)",
+    "rate.undecided": "undecided",
+    "rate.next": "Next",
+    "rate.save": "Save the change",
+    "rate.back": "Back",
+    "rate.continue": "Continue where you were",
+    "rate.progress": "Page {page} of {pages}",
+    "rate.done": "{answered} of {pages} pages answered",
+    "rate.practice": "Practice",
+    "rate.missing": "Please rate every result, or choose undecided.",
+    "rate.invalid": "This is not a value of the scale.",
+    "rate.close": "Close",
+    "keys.rate": "rate",
+    "keys.move": "move",
+    "keys.next": "go on",
+    "keys.back": "go back",
+    "keys.on": "single keys on",
+    "practice.heading": "Practice: how it went",
+    "practice.right": "Your answer is one of those expected.",
+    "practice.other": "Most people answer differently here.",
+    "practice.given": "Your answer",
+    "practice.expected": "Expected",
+    "practice.continue": "Go on",
+    "questions.heading": "A few questions at the end",
+    "questions.optional": "(optional)",
+    "questions.required": "Please answer this question.",
+    "questions.number": "Please enter a number.",
+    "questions.choice": "Please choose one of the answers.",
+    "questions.send": "Finish",
+    "thanks.heading": "Thank you",
+    "thanks.default": "Your ratings are saved.",
+    "thanks.code": "Your completion code",
+    "thanks.copy": "Copy",
+    "thanks.copied": "Copied",
+    "thanks.return": "Finish and return",
+    "thanks.more": "Rate some more",
+    "thanks.leave": "Leave the study on this device, so that the next person begins afresh",
+    "thanks.none": "There is nothing more to rate at the moment.",
+    "closed.heading": "The study is closed",
+    "closed.text": "This study takes no more ratings. Thank you for your interest.",
+    "paused.heading": "The study is paused",
+    "paused.text": "Please come back later; your ratings so far are saved.",
+    "refused.heading": "Not saved yet",
+    "refused.kept": "Your answers are kept on this page.",
+    "refused.again": "Try again",
+    "refused.offline": "The study cannot be reached. Please check your connection; do not close this page.",
+    "refused.waiting": "Trying again in {seconds} seconds.",
+    "refused.locked": "You have finished; these ratings can no longer be changed.",
+    "refused.broken": "The study's database did not answer. Please try again in a moment.",
+    "refused.busy": "The study's database is busy. Please wait a moment and try again.",
+    "refused.full": "The study's disk is full. Please tell the people who run the study, then try again.",
+    "refused.session": (
+        "Your session has ended. Open your link to the study again in another tab, then come back to this page and "
+        "try again."
+    ),
+    "refused.form": "This form does not belong to this page of yours. Go back to the study and rate the page there.",
+    "password.heading": "Researcher's pages",
+    "password.label": "Password",
+    "password.new": "Choose a password",
+    "password.enter": "Continue",
+    "password.wrong": "That is not the password.",
+    "password.short": "Please choose at least {count} characters.",
+    "error.heading": "That did not work",
+    "error.link": "This link is not valid. Please check that it was copied whole.",
+    "error.invited": "This study is open by personal link only. Please use the link you were sent.",
+    "error.parameter": "The link lacks the parameter {name}. Please start from the platform's page again.",
+    "error.often": "Too many attempts. Please wait a few minutes and try again.",
+    "error.other": "Something went wrong on our side. Please try again in a moment.",
+    "error.missing": "There is no such page.",
+    "error.large": "What was sent is too large.",
+    "error.home": "To the study",
+    "contact": "Questions? {contact}",
+    "admin.title": "Researcher's pages",
+    "admin.tab.overview": "Overview",
+    "admin.tab.raters": "Raters",
+    "admin.tab.handout": "Hand-out",
+    "admin.tab.invite": "Invite",
+    "admin.tab.export": "Export",
+    "admin.leave": "Log out",
+    "admin.live": "Keep up to date",
+    "admin.command": "On the command line",
+    "admin.figures": "The figures",
+    "admin.state.open": "open",
+    "admin.state.paused": "paused",
+    "admin.state.closed": "closed",
+    "admin.pause": "Pause",
+    "admin.close": "Close",
+    "admin.reopen": "Reopen",
+    "admin.pause.sure": "Pause the study? Nothing is handed out until you reopen it; ratings under way are kept.",
+    "admin.close.sure": "Close the study? Nobody can rate until you reopen it.",
+    "admin.ratings": "Ratings",
+    "admin.undecided": "undecided",
+    "admin.raters": "Raters",
+    "admin.raters.detail": "{consented} consented, {finished} finished",
+    "admin.block": "Block",
+    "admin.blocks": "Blocks",
+    "admin.scale": "Scale",
+    "admin.pairs": "Pairs",
+    "admin.progress": "Progress",
+    "admin.pages": "{done} of {wanted} pages",
+    "admin.inhand": "In hand",
+    "admin.surplus": "Surplus",
+    "admin.time": "Time (UTC)",
+    "admin.growth": "Ratings over time",
+    "admin.seconds": "Time per rating",
+    "admin.seconds.unit": "Seconds",
+    "admin.seconds.note": "Seconds for each rating; the last bar is open.",
+    "admin.seconds.median": "Median seconds",
+    "admin.uniformity": "Uniformity error",
+    "admin.agreement": "Agreement as it grows",
+    "admin.agreement.note": "Krippendorff's alpha (ordinal) of the base block, over the number of ratings.",
+    "admin.agreement.none": (
+        "No agreement yet: two raters must have rated the same pairs of the base block, and not all of them equally."
+    ),
+    "admin.sources": "Use of the scale",
+    "admin.sources.note": (
+        "Share of each value among the decided ratings, by the source that proposed the pair. Dashed: every "
+        "value used equally often. The uniformity error is the mean distance from it (0 is even)."
+    ),
+    "admin.sources.all": "all pairs",
+    "admin.sources.chart": "Use of the scale {scale}: {source}",
+    "admin.sources.error": "error {error}, {ratings} ratings",
+    "admin.sources.scale": "Scale {scale}",
+    "admin.empty": "Nothing has been rated yet.",
+    "admin.rater": "Rater",
+    "admin.rater.state": "State",
+    "admin.rater.invited": "invited",
+    "admin.rater.consented": "consented",
+    "admin.rater.rating": "rating",
+    "admin.rater.finished": "finished",
+    "admin.rater.pages": "Pages",
+    "admin.rater.last": "Last rating (UTC)",
+    "admin.rater.agreement": "Agreement",
+    "admin.rater.checks": "Checks",
+    "admin.rater.flags": "Worth a look",
+    "admin.rater.note": (
+        "Agreement is the correlation with the mean of the others' ratings of the same pairs. A flag is a "
+        "reason to look, not to drop anyone."
+    ),
+    "admin.rater.forget": "Forget",
+    "admin.spark": "Ratings of {rater} over time",
+    "admin.flag.checks": "attention checks failed: {failed}",
+    "admin.flag.constant": "always the same rating",
+    "admin.flag.reversed": "rates opposite to the others",
+    "admin.flag.disagrees": "no sign of agreement",
+    "admin.flag.agrees-less": "agrees less than the others do",
+    "admin.flag.too-fast": "much faster than the others",
+    "admin.flag.base-block-incomplete": "base block incomplete",
+    "admin.flag.too-few-base-ratings": "too few base ratings",
+    "admin.flag.no-base-ratings": "no base ratings",
+    "admin.flag.constant-on-base": "same rating on every base pair",
+    "admin.flag.often-undecided": "often undecided",
+    "admin.newer": "Previous",
+    "admin.older": "Following",
+    "admin.range": "Page {number} of {pages}",
+    "admin.leases": "Pages in raters' hands",
+    "admin.leases.note": (
+        "A page of unique pairs is kept for a rater for {minutes} minutes; then it goes to the next. A late "
+        "answer is kept, too."
+    ),
+    "admin.leases.none": "No page is in anyone's hands.",
+    "admin.lease.handed": "Handed out (UTC)",
+    "admin.lease.until": "Kept until (UTC)",
+    "admin.lease.expired": "expired",
+    "admin.lease.active": "active",
+    "admin.open": "Still open",
+    "admin.done": "Done",
+    "admin.invite.personal": "Personal links",
+    "admin.invite.note": (
+        "A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept."
+    ),
+    "admin.invite.how": "How many",
+    "admin.invite.make": "Make links",
+    "admin.invite.count": "Choose a number from 1 to {most}.",
+    "admin.invite.made": "{count} new links. Copy them now; they cannot be shown again.",
+    "admin.invite.copy": "Copy all",
+    "admin.invite.off": "This study takes nobody by personal link.",
+    "admin.invite.code": "Completion code",
+    "admin.invite.link": "Link",
+    "admin.invite.crowd": "Link for the crowd platform",
+    "admin.invite.open": "Open to everyone with this address",
+    "admin.export.ratings": "Ratings",
+    "admin.export.note": (
+        "One row for each rating that counts; undecided is empty. Attention checks, repeated pairs and "
+        "practice stand under their own block."
+    ),
+    "admin.export.history": "Every revision, not only the last",
+    "admin.export.surplus": "Without surplus ratings",
+    "admin.export.all": "all scales",
+    "admin.export.download": "Download CSV",
+    "admin.export.people": "Raters",
+    "admin.export.people.note": "One row for each rater: way in, times, completion code, answers at the end.",
+    "admin.export.backup": "Backup",
+    "admin.export.backup.note": "A copy of the live database, made on the machine that serves the study:",
+    "admin.forget.heading": "Forget {rater}",
+    "admin.forget.text": (
+        "This removes the rater and {ratings} ratings from the database for good. Their unique pairs go back "
+        "to the pool. Exports and backups made earlier are yours to mend."
+    ),
+    "admin.forget.do": "Remove for good",
+    "admin.forget.keep": "Keep",
+}
+
+
+class Texts:
+    """The interface's texts, with a study's replacements.
+
+    Examples
+    --------
+    >>> text = Texts({"rate.next": "Weiter"})
+    >>> text("rate.next"), text("rate.progress", page=2, pages=9)
+    ('Weiter', 'Page 2 of 9')
+    """
+
+    def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
+        self.texts = {**ENGLISH, **(overrides or {})}
+
+    def __call__(self, key: str, **values: object) -> str:
+        text = self.texts[key]
+        for name, value in values.items():
+            text = text.replace("{" + name + "}", str(value))
+        return text

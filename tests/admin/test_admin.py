@@ -1,0 +1,289 @@
+"""The researcher's pages: what they show, what they change, and that nobody else gets in."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from flask.testing import FlaskClient
+
+from studyapp.access import set_password
+from studyapp.app import create_app, prepare
+from studyapp.cli import main
+from studyapp.demo.visit import read_page
+from studyapp.export import ratings_table
+from studyapp.insight import insight, study_insight
+from studyapp.leases import leases
+from studyapp.people import invite
+from studyapp.store import Store
+from studyapp.study import Study
+from tests.studyapp.studies import TOML, write_study
+
+PAGES = ("/admin/", "/admin/raters", "/admin/handout", "/admin/invite", "/admin/export")
+PASSWORD = "correct horse battery"
+
+
+class Lab:
+    """A study, its database, an admin at a browser, and raters."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = Store.of_study(folder)
+        prepare(folder, self.store)
+        set_password(folder, PASSWORD)
+        self.study = Study.load(folder)
+        self.app = create_app(folder, store=self.store)
+
+    def admin(self) -> FlaskClient:
+        client = self.app.test_client()
+        csrf = read_page(client.get("/admin/login").text).hidden["csrf"]
+        answer = client.post("/admin/login", data={"csrf": csrf, "password": PASSWORD})
+        assert answer.status_code == 303
+        return client
+
+    def post(self, admin: FlaskClient, path: str, **fields: str) -> tuple[int, str]:
+        token = re.search(r'name="csrf" value="(\w+)"', admin.get("/admin/").text)
+        assert token is not None
+        answer = admin.post(path, data={"csrf": token[1], **fields})
+        self.app.extensions.pop("relstudy-figures", None)
+        return answer.status_code, answer.text
+
+    def rate(self, pages: int, choose: Callable[[int], str]) -> None:
+        """Someone invited rates so many pages."""
+        client = self.app.test_client()
+        answer = client.get(invite(self.store, self.study, 1)[0].path, follow_redirects=True)
+        for number in range(pages + 2):
+            page = read_page(answer.text)
+            if answer.request.path == "/thanks":
+                break
+            fields = page.hidden | page.boxes | {name: choose(number) for name in page.choices if "rating" in name}
+            answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
+            assert answer.status_code == 200
+        self.app.extensions.pop("relstudy-figures", None)
+
+
+@pytest.fixture
+def make_lab(tmp_path: Path) -> Iterator[Callable[..., Lab]]:
+    labs: list[Lab] = []
+
+    def make(toml: str = TOML) -> Lab:
+        labs.append(Lab(write_study(tmp_path / f"study{len(labs)}", toml)))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.store.dispose()
+
+
+def _words(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/admin/export/ratings.csv", "/admin/export/people.csv", "/admin/forget/R1"])
+def test_nobody_sees_an_admin_page_without_the_password(make_lab: Callable[..., Lab], path: str) -> None:
+    lab = make_lab()
+    lab.rate(1, lambda number: "3")
+    stranger = lab.app.test_client()
+    answer = stranger.get(path)
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "/admin/login"
+    stranger.get(invite(lab.store, lab.study, 1)[0].path)
+    assert stranger.get(path).status_code == 302, "a rater is no admin"
+
+
+@pytest.mark.parametrize("path", ["/admin/state", "/admin/invite", "/admin/forget/R1"])
+def test_nothing_is_changed_without_the_password_or_with_a_forged_form(make_lab: Callable[..., Lab], path: str) -> None:
+    lab = make_lab()
+    fields = {"state": "closed", "count": "3"}
+    assert lab.app.test_client().post(path, data=fields).status_code == 401
+    admin = lab.admin()
+    assert admin.post(path, data=fields).status_code == 400
+    assert admin.post(path, data={**fields, "csrf": "0" * 40}).status_code == 400
+    answer = CliRunner().invoke(main, ["status", str(lab.folder), "--json"])
+    assert '"state": "open"' in answer.output
+    assert '"raters": 0' in answer.output
+
+
+def test_an_empty_study_has_pages_without_figures(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    for path in PAGES:
+        assert admin.get(path).status_code == 200
+    assert "Nothing has been rated yet." in admin.get("/admin/").text
+
+
+def test_the_overview_shows_progress_by_block_and_agrees_with_the_command(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.rate(99, lambda number: str(1 + number % 5))
+    lab.rate(99, lambda number: str(1 + (number + 1) % 5))
+    lab.rate(1, lambda number: "undecided")
+    words = _words(lab.admin().get("/admin/").text)
+    assert "base 83 % 5 of 6 pages" in words
+    assert "unique 67 % 4 of 6 pages" in words
+    assert "Ratings 36 4 undecided" in words
+    answer = CliRunner().invoke(main, ["status", str(lab.folder), "--insight"])
+    assert answer.exit_code == 0, answer.output
+    for block in ("base", "unique"):
+        line = next(line for line in answer.output.splitlines() if line.startswith(block))
+        error = line.split()[-1]
+        assert re.search(rf"{block} 1-5 .* {re.escape(error)}", words), (block, error)
+    shown = re.findall(r"secret-system error (\S+),", words)
+    told = next(line.split()[-1] for line in answer.output.splitlines() if "secret-system" in line)
+    assert shown == [told]
+
+
+def test_pause_close_and_reopen_take_effect_for_raters(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    rater = lab.app.test_client()
+    for state, status, words in (
+        ("paused", 503, "The study is paused"),
+        ("closed", 503, "The study is closed"),
+        ("open", 200, "Taking part"),
+    ):
+        assert lab.post(admin, "/admin/state", state=state)[0] == 303
+        answer = rater.get("/consent")
+        assert (answer.status_code, words in answer.text) == (status, True), state
+    assert lab.post(admin, "/admin/state", state="gone")[0] == 400
+
+
+def test_links_made_on_the_page_let_people_in_and_are_shown_once(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    status, html = lab.post(admin, "/admin/invite", count="3")
+    paths = set(re.findall(r"/enter/[\w-]+", html))
+    assert (status, len(paths)) == (200, 3)
+    for path in paths:
+        assert "Taking part" in lab.app.test_client().get(path, follow_redirects=True).text
+    assert not re.findall(r"/enter/[\w-]+", admin.get("/admin/invite").text)
+    for wrong in ("0", "501", "-1", "many", ""):
+        assert lab.post(admin, "/admin/invite", count=wrong)[0] == 422
+
+
+def test_a_study_without_personal_links_says_so(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(TOML.replace('["personal", "open"]', '["prolific"]'))
+    admin = lab.admin()
+    text = admin.get("/admin/invite").text
+    assert "takes nobody by personal link" in text
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in text
+    assert lab.post(admin, "/admin/invite", count="1")[0] == 422
+
+
+def test_the_download_is_what_the_command_writes(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.rate(99, lambda number: str(1 + number % 5))
+    admin = lab.admin()
+    answer = admin.get("/admin/export/ratings.csv")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="test-ratings.csv"'
+    CliRunner().invoke(main, ["export", str(lab.folder), "--people", str(lab.folder / "people.csv")])
+    pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(answer.data)), pd.read_csv(lab.folder / "ratings.csv"))
+    people = admin.get("/admin/export/people.csv")
+    pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(people.data)), pd.read_csv(lab.folder / "people.csv"))
+    history = pd.read_csv(io.BytesIO(admin.get("/admin/export/ratings.csv?history=yes").data))
+    assert "revision" in history
+    assert pd.read_csv(io.BytesIO(admin.get("/admin/export/ratings.csv?scale=1-9").data)).empty
+
+
+def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.rate(3, lambda number: "3")
+    held = leases(lab.store)
+    assert held
+    assert not any(lease.expired for lease in held)
+    assert all(lease.expired for lease in leases(lab.store, now=time.time() + 31 * 60))
+    words = _words(lab.admin().get("/admin/handout").text)
+    assert f"{held[0].rater_id} unique {held[0].pairs}" in words
+    answer = CliRunner().invoke(main, ["status", str(lab.folder), "--leases"])
+    assert held[0].rater_id in answer.output
+
+
+def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.rate(2, lambda number: "3")
+    lab.rate(2, lambda number: "4")
+    admin = lab.admin()
+    rater = re.findall(r"/admin/forget/(\w+)", admin.get("/admin/raters").text)[0]
+    assert f"Forget {rater}" in admin.get(f"/admin/forget/{rater}").text
+    assert lab.post(admin, f"/admin/forget/{rater}")[0] == 303
+    assert rater not in admin.get("/admin/raters").text
+    assert rater not in admin.get("/admin/export/ratings.csv").text
+    assert lab.post(admin, f"/admin/forget/{rater}")[0] == 404
+
+
+def test_raters_are_listed_fifty_a_page(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    invite(lab.store, lab.study, 120)
+    admin = lab.admin()
+    seen: list[str] = []
+    for number in (1, 2, 3):
+        found = re.findall(r"/admin/forget/(\w+)", admin.get(f"/admin/raters?page={number}").text)
+        assert len(found) == (50 if number < 3 else 20)
+        seen += found
+    assert len(set(seen)) == 120
+    for odd in ("0", "-3", "99", "x"):
+        assert admin.get(f"/admin/raters?page={odd}").status_code == 200
+
+
+def test_markup_in_a_block_a_source_or_a_title_stays_text(make_lab: Callable[..., Lab]) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    lab = make_lab(TOML.replace('"A test study"', f'"{evil}"').replace('name = "base"', f'name = "{evil}"'))
+    pairs = (lab.folder / "pairs.csv").read_text().replace("secret-system", evil)
+    folder = lab.folder.parent / "evil"
+    lab.folder.rename(folder)
+    (folder / "pairs.csv").write_text(pairs)
+    (folder / "study.db").unlink()
+    lab = Lab(folder)
+    lab.rate(99, lambda number: str(1 + number % 5))
+    admin = lab.admin()
+    for path in PAGES:
+        html = admin.get(path).text
+        assert "<img" not in html, path
+        assert "&lt;img src=x onerror=alert(1)&gt;" in html, path
+        assert "style=" not in html, path
+
+
+def test_static_files_are_compressed_and_change_their_address_with_their_content(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    client = lab.app.test_client()
+    address = re.search(r'href="(/static/study\.css\?v=\w{12})"', client.get("/consent").text)
+    assert address is not None
+    plain = client.get(address[1])
+    small = client.get(address[1], headers={"Accept-Encoding": "gzip"})
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert len(small.data) < len(plain.data) / 3
+    assert "Content-Encoding" not in plain.headers
+    again = client.get(address[1], headers={"Accept-Encoding": "gzip", "If-None-Match": small.headers["ETag"]})
+    assert again.status_code == 304
+    assert "Content-Encoding" not in client.get("/consent", headers={"Accept-Encoding": "gzip"}).headers
+
+
+def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[..., Lab]) -> None:
+    """Also where a rating was changed, which makes two revisions of it."""
+    lab = make_lab()
+    lab.rate(99, lambda number: str(1 + number % 5))
+    lab.rate(4, lambda number: "undecided" if number == 3 else "2")
+    client = lab.app.test_client()
+    answer = client.get(invite(lab.store, lab.study, 1)[0].path, follow_redirects=True)
+    for rating in ("", "", "1", "5"):
+        page = read_page(answer.text)
+        fields = page.hidden | page.boxes | {name: rating for name in page.choices if "rating" in name}
+        client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
+        answer = client.get("/rate/1" if rating == "1" else "/rate", follow_redirects=True)
+    table = ratings_table(lab.store, lab.study)
+    assert table["revisions"].max() == 2
+    moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")
+    told = insight(table.assign(at=moments / pd.Timedelta(seconds=1)), lab.study)
+    found = study_insight(lab.store, lab.study)
+    assert found.sources == told.sources
+    assert found.seconds == told.seconds
+    assert found.median_seconds == pytest.approx(told.median_seconds, abs=0.01)  # the export keeps milliseconds
+    assert {name: view.agreement for name, view in found.raters.items()} == pytest.approx(
+        {name: view.agreement for name, view in told.raters.items()}, nan_ok=True
+    )
+    assert found.growth_of_blocks["base"][-1] == told.growth_of_blocks["base"][-1]

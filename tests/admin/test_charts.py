@@ -1,0 +1,89 @@
+"""The admin pages' charts: well-formed, escaped, without style, and true to the numbers."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibration.figures import THEME
+from studyapp.charts import HEIGHT, WIDTH, Line, bar_chart, line_chart, nice_ticks, progress_bar, share_chart, spark
+
+CSS = (Path(__file__).parents[2] / "studyapp" / "static" / "study.css").read_text(encoding="utf-8")
+EVIL = "<script>alert('x')</script>\" onload=\"x"
+
+
+def _numbers(svg: str, tag: str, name: str) -> list[float]:
+    return [float(node.get(name) or 0) for node in ElementTree.fromstring(svg).iter(tag)]
+
+
+@pytest.mark.parametrize(
+    "svg",
+    [
+        line_chart(EVIL, [Line(EVIL, ((0, 1), (1, None), (2, 3)))]),
+        bar_chart(EVIL, [EVIL, "b"], [1, 2]),
+        share_chart(EVIL, [EVIL, "b"], [0.5, 0.5]),
+        progress_bar(EVIL, 1, 2, 3),
+        spark(EVIL, [1, 0, 2]),
+    ],
+)
+def test_no_text_becomes_markup_and_nothing_needs_a_style(svg: str) -> None:
+    root = ElementTree.fromstring(svg)
+    assert root.get("aria-label") == EVIL
+    assert root.get("role") == "img"
+    assert {node.tag for node in root.iter()} <= {"svg", "path", "line", "rect", "text", "circle"}
+    assert not [node for node in root.iter() if "style" in node.attrib or "onload" in node.attrib]
+
+
+@given(st.sampled_from([0.0, -1.0]), st.floats(1e-3, 1e9) | st.just(0.0))
+def test_ticks_are_few_even_and_reach_over_the_data(low: float, high: float) -> None:
+    ticks = nice_ticks(low, high)
+    assert 2 <= len(ticks) <= 8
+    assert ticks[0] <= low
+    assert ticks[-1] >= high * (1 - 1e-8)  # a hair's breadth over the last tick is no reason for another
+    step = ticks[1] - ticks[0]
+    assert all(b - a == pytest.approx(step) for a, b in itertools.pairwise(ticks))
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=20))
+def test_bars_are_as_tall_as_their_counts_and_inside_the_picture(counts: list[int]) -> None:
+    svg = bar_chart("x", [str(place) for place in range(len(counts))], counts)
+    tall = _numbers(svg, "rect", "height")
+    assert all(0 <= top <= HEIGHT for top in _numbers(svg, "rect", "y"))
+    assert all(0 <= left <= WIDTH for left in _numbers(svg, "rect", "x"))
+    if max(counts):
+        unit = max(tall) / max(counts)
+        for height, count in zip(tall, counts, strict=True):
+            assert height == pytest.approx(unit * count, abs=0.11)  # places are kept to a tenth
+
+
+def test_the_dashed_line_marks_equal_use_of_the_scale() -> None:
+    svg = share_chart("x", list("12345"), [0.2] * 5)
+    target = next(node for node in ElementTree.fromstring(svg).iter("line") if node.get("class") == "target")
+    assert {float(target.get("y1") or 0)} == set(_numbers(svg, "rect", "y"))
+
+
+def test_a_gap_in_a_line_is_a_gap_and_a_lone_point_is_a_dot() -> None:
+    svg = line_chart("x", [Line("a", ((0, 1), (1, None), (2, 3), (3, 4)))])
+    path = next(ElementTree.fromstring(svg).iter("path")).get("d") or ""
+    assert path.count("M") == 2
+    assert len(list(ElementTree.fromstring(line_chart("x", [Line("a", ((0, 1),))])).iter("circle"))) == 1
+
+
+def test_progress_never_leaves_its_track() -> None:
+    widths = _numbers(progress_bar("x", 9, 9, 3), "rect", "width")
+    assert max(widths) <= 200
+    assert min(widths) >= 0
+
+
+def test_the_stylesheet_has_the_colours_of_the_figures() -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", CSS, flags=re.DOTALL)[:2]
+    for name, (_, in_light, in_dark) in THEME.items():
+        assert f"--{name}: {in_light};" in light, name
+        assert f"--{name}: {in_dark};" in dark, name

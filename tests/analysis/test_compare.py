@@ -1,0 +1,154 @@
+"""Systems against each other, and a comparison kept for systems that come later."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.candidate import candidate_of
+from analysis.compare import first_shares, holm, order_agreement
+from analysis.judged import JudgedPairs
+from analysis.mapped import map_scores
+from analysis.saved import comparison_json, read_comparison, same_judgments, save_comparison
+from analysis.scoring import Options, score_candidates, score_systems
+from calibration.errors import RelstudyError
+
+from .test_scoring import tables
+
+FEW = Options(replicates=200, graded=())
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_holm_equals_the_step_down_rule_worked_one_by_one(values: list[float]) -> None:
+    corrected = holm(values)
+    order = sorted(range(len(values)), key=lambda k: values[k])
+    running = 0.0
+    for step, k in enumerate(order):
+        running = max(running, min(1.0, values[k] * (len(values) - step)))
+        assert corrected[k] == pytest.approx(running)
+
+
+def test_holm_leaves_undefined_tests_out_of_the_count() -> None:
+    corrected = holm([0.02, float("nan"), 0.5])
+    assert corrected[0] == pytest.approx(0.04)
+    assert np.isnan(corrected[1])
+
+
+def test_a_clearly_better_system_is_first_and_the_difference_is_significant() -> None:
+    judgments, scores = tables(systems=(0.95, 0.5, 0.2), queries=40)
+    result = score_systems(judgments, scores, options=FEW)
+    for ordering in result.orderings:
+        assert ordering.systems == ("s0", "s1", "s2")
+        assert ordering.first["s0"] > 0.95
+        assert sum(ordering.first.values()) == pytest.approx(1)
+    chosen = next(c for c in result.comparisons if (c.first, c.second, c.index) == ("s0", "s2", "normalised_rank"))
+    assert chosen.better == "s0"
+    assert chosen.difference.high is not None and chosen.difference.high < 0
+    assert chosen.p_holm is not None and chosen.p_value is not None and chosen.p_value <= chosen.p_holm < 0.05
+    assert all(agreement.tau.value == 1.0 for agreement in result.agreement)
+
+
+def test_a_system_against_its_copy_differs_by_nothing() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    twice = pd.concat([scores, scores.assign(system="copy")])
+    result = score_systems(judgments, twice, options=FEW)
+    for comparison in result.comparisons:
+        assert (comparison.difference.value, comparison.difference.low, comparison.difference.high) == (0, 0, 0)
+        assert comparison.p_holm == 1.0
+        assert comparison.better is None
+    assert all(ordering.first == {"s0": 0.5, "copy": 0.5} for ordering in result.orderings)
+
+
+def test_a_paired_difference_is_tighter_than_unpaired_intervals_suggest() -> None:
+    judgments, scores = tables(systems=(0.7,), queries=40)
+    near = scores.assign(
+        system="near", score=scores["score"] + 0.05 * np.random.default_rng(1).normal(size=len(scores))
+    )
+    result = score_systems(judgments, pd.concat([scores, near]), options=FEW)
+    paired = result.comparisons[0].difference
+    alone = result["s0"].raw.pearson
+    assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
+
+
+def test_systems_of_different_coverage_are_compared_on_the_pairs_both_score() -> None:
+    judgments, scores = tables(systems=(0.7, 0.6))
+    kept = pd.concat([scores[scores["system"] == "s0"].iloc[30:], scores[scores["system"] == "s1"].iloc[:280]])
+    result = score_systems(judgments, kept, options=FEW)
+    inner = judgments.iloc[30:280]
+    same = score_systems(inner, kept, options=FEW)
+    for mine, theirs in zip(result.comparisons, same.comparisons, strict=True):
+        assert mine.pairs == 250
+        assert mine.difference.value == pytest.approx(theirs.difference.value, abs=1e-12)
+    assert result.orderings[0].pairs == 250
+
+
+def test_first_place_is_left_open_where_too_few_pairs_are_common() -> None:
+    judgments, scores = tables(systems=(0.7, 0.6))
+    kept = pd.concat([scores[scores["system"] == "s0"].iloc[:170], scores[scores["system"] == "s1"].iloc[130:]])
+    ordering = score_systems(judgments, kept, options=FEW).orderings[0]
+    assert ordering.first == {}
+    assert ordering.reason == "only 40 of 300 judged pairs are scored by all systems"
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_agreement_of_orders_equals_scipys_tau_b(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    left, right = random.integers(0, 4, (2, 6, 3)).astype(float)
+    ours = order_agreement(left, right)
+    for column in range(3):
+        expected = stats.kendalltau(left[:, column], right[:, column])[0]
+        assert ours[column] == pytest.approx(expected, nan_ok=True)
+
+
+def test_ties_for_first_place_are_shared_out() -> None:
+    assert first_shares(np.array([[1.0, np.nan], [1.0, np.nan], [0.0, np.nan]])).tolist() == [0.5, 0.5, 0]
+    assert first_shares(np.full((2, 3), np.nan)) is None
+
+
+def test_a_new_system_is_placed_among_saved_ones_exactly_as_if_all_were_scored_together(tmp_path: Path) -> None:
+    judgments, scores = tables(systems=(0.9, 0.5, 0.7))
+    scores = scores.drop(index=[0, 1, 2])
+    pairs = JudgedPairs.of(judgments)
+    every = {str(n): map_scores(pairs, candidate_of(pairs, str(n), g, FEW)) for n, g in scores.groupby("system")}
+    save_comparison(pairs, [every["s0"], every["s1"]], FEW, tmp_path / "saved.json")
+    saved = read_comparison(tmp_path / "saved.json")
+    same_judgments(saved, judgments.sample(frac=1, random_state=1))
+    new = map_scores(saved.pairs, candidate_of(saved.pairs, "s2", scores[scores["system"] == "s2"], saved.options))
+    apart = score_candidates(saved.pairs, [*saved.candidates, new], saved.options).as_json()
+    together = score_candidates(pairs, list(every.values()), FEW).as_json()
+    assert json.dumps(apart) == json.dumps(together)
+
+
+def test_a_comparison_is_refused_with_other_judgments_or_damaged(tmp_path: Path) -> None:
+    judgments, scores = tables(systems=(0.9,))
+    pairs = JudgedPairs.of(judgments)
+    content = comparison_json(pairs, [candidate_of(pairs, "s0", scores, FEW)], FEW)
+    file = tmp_path / "saved.json"
+    file.write_text(json.dumps(content))
+    changed = judgments.assign(judgment=judgments["judgment"] + 0.1)
+    with pytest.raises(RelstudyError, match="made with other judgments"):
+        same_judgments(read_comparison(file), changed)
+    file.write_text(json.dumps(content | {"version": 99}))
+    with pytest.raises(RelstudyError, match="version 99 of a saved comparison is not known"):
+        read_comparison(file)
+    content["judgments"]["judgment"][0] += 1
+    file.write_text(json.dumps(content))
+    with pytest.raises(RelstudyError, match="not those it was made with"):
+        read_comparison(file)
+    del content["systems"][0]["score"]
+    content["judgments"]["judgment"][0] -= 1
+    file.write_text(json.dumps(content))
+    with pytest.raises(RelstudyError, match="damaged"):
+        read_comparison(file)
+    file.write_text("{}")
+    with pytest.raises(RelstudyError, match="this is not a saved comparison"):
+        read_comparison(file)

@@ -1,0 +1,197 @@
+"""Every index against a library that computes it another way, on the data and on resampled data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
+
+from analysis import precision_recall as pr
+from analysis.bootstrap import logit_interval, proportion_interval, query_counts
+from analysis.by_query import pearson_within, within_queries
+from analysis.correlation import Judgments
+from analysis.rank import normalised_rank_fifth_power, normalised_rank_plain
+
+TIGHT = 1e-12
+"""Sums of at most a few thousand products in double precision, in another order than the library's."""
+
+
+def study(seed: int, pairs: int = 400, queries: int = 15, steps: int = 25) -> dict[str, np.ndarray]:
+    """Scores with many ties, judgments, weights of a wide range."""
+    random = np.random.default_rng(seed)
+    score = random.integers(0, steps, pairs) / 7.0
+    judgment = np.round(0.5 * score + random.normal(size=pairs), 1)
+    return {
+        "query": random.integers(0, queries, pairs),
+        "score": score,
+        "judgment": judgment,
+        "weight": np.exp(random.normal(0, 2, pairs)),
+        "relevant": judgment > 1.5,
+        "counts": query_counts(queries, 40, seed),
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("steps", [3, 25, 10**9])
+def test_weighted_curve_equals_scikit_learns_at_every_distinct_score(seed: int, steps: int) -> None:
+    data = study(seed, steps=steps)
+    curve = pr.precision_recall_curve(data["relevant"], data["score"], data["weight"])
+    precision, recall, threshold = precision_recall_curve(
+        data["relevant"], data["score"], sample_weight=data["weight"], drop_intermediate=False
+    )
+    np.testing.assert_allclose(curve.precision, precision[-2::-1], rtol=0, atol=TIGHT)
+    np.testing.assert_allclose(curve.recall, recall[-2::-1], rtol=0, atol=TIGHT)
+    np.testing.assert_array_equal(curve.threshold, threshold[::-1])
+    assert len(curve.recall) == len(np.unique(data["score"]))
+
+
+def test_curve_without_weights_equals_the_curve_with_equal_weights() -> None:
+    data = study(3)
+    plain = pr.precision_recall_curve(data["relevant"], data["score"])
+    weighted = pr.precision_recall_curve(data["relevant"], data["score"], np.full(len(data["score"]), 0.37))
+    np.testing.assert_allclose(plain.precision, weighted.precision, rtol=0, atol=TIGHT)
+    np.testing.assert_allclose(plain.recall, weighted.recall, rtol=0, atol=TIGHT)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 5, 60, 10**9]), st.integers(5, 120))
+@settings(max_examples=60, deadline=None)
+def test_average_precision_and_normalised_rank_equal_scikit_learns_in_every_replicate(
+    seed: int, steps: int, pairs: int
+) -> None:
+    data = study(seed, pairs, queries=6, steps=steps)
+    prepared = pr.Retrieval(data["query"], data["relevant"], data["counts"])
+    figures = prepared.indices(data["score"], data["weight"])
+    for column in range(-1, 6):
+        times = np.ones(pairs) if column < 0 else data["counts"][data["query"], column]
+        weight, drawn = data["weight"] * times, times > 0
+        precision, rank = (
+            figure.value if column < 0 else figure.replicates[column]
+            for figure in (figures["average_precision"], figures["normalised_rank"])
+        )
+        relevant = data["relevant"][drawn]
+        if not relevant.any():
+            assert np.isnan(precision)
+            continue
+        expected = average_precision_score(relevant, data["score"][drawn], sample_weight=weight[drawn])
+        assert precision == pytest.approx(expected, abs=TIGHT)
+        assert pr.average_precision(relevant, data["score"][drawn], weight[drawn]) == pytest.approx(expected, abs=TIGHT)
+        if relevant.all():
+            assert np.isnan(rank)
+        else:
+            area = roc_auc_score(relevant, data["score"][drawn], sample_weight=weight[drawn])
+            # trapezoids in scikit-learn, pairs of pairs here: both exact but for rounding
+            assert rank == pytest.approx(1 - area, abs=TIGHT)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 5, 60, 10**9]), st.integers(5, 120))
+@settings(max_examples=60, deadline=None)
+def test_correlations_equal_scipys_on_the_resampled_pairs(seed: int, steps: int, pairs: int) -> None:
+    data = study(seed, pairs, queries=6, steps=steps)
+    figures = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
+    oracle = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    for column in range(-1, 6):
+        times = np.ones(pairs) if column < 0 else data["counts"][data["query"], column]
+        x, y = (np.repeat(data[name], times.astype(int)) for name in ("score", "judgment"))
+        for name, figure in figures.items():
+            ours = figure.value if column < 0 else figure.replicates[column]
+            if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+                assert np.isnan(ours)
+            else:
+                assert ours == pytest.approx(float(oracle[name](x, y)[0]), abs=1e-9 if name == "pearson" else TIGHT)
+
+
+def test_correlations_do_not_depend_on_how_replicates_are_cut_into_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = study(5)
+    whole = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
+    monkeypatch.setattr("analysis.correlation._width", lambda levels, replicates: 7)
+    cut = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
+    for name in whole:
+        np.testing.assert_allclose(whole[name].replicates, cut[name].replicates, rtol=0, atol=TIGHT)
+
+
+def test_precision_and_recall_at_a_score_equal_weighted_ratios_in_every_replicate() -> None:
+    data = study(11)
+    prepared = pr.Retrieval(data["query"], data["relevant"], data["counts"])
+    points = prepared.operating_points(data["score"], data["weight"], (0.05, 0.3, 1.0))
+    for k in range(3):
+        retrieved = data["score"] >= points.threshold[k]
+        assert points.retrieved[k] >= points.share[k] - TIGHT
+        for column in (0, 17, 39):
+            w = data["weight"] * data["counts"][data["query"], column]
+            hits = w[retrieved & data["relevant"]].sum()
+            assert points.precision[k].replicates[column] == pytest.approx(hits / w[retrieved].sum(), abs=TIGHT)
+            assert points.recall[k].replicates[column] == pytest.approx(hits / w[data["relevant"]].sum(), abs=TIGHT)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 8, 10**9]))
+@settings(max_examples=40, deadline=None)
+def test_eq_5_3_equals_one_minus_the_area_times_the_share_of_irrelevant_pairs(seed: int, steps: int) -> None:
+    data = study(seed, 60, steps=steps)
+    relevant, number = data["relevant"], 60
+    if relevant.all() or not relevant.any():
+        return
+    area = roc_auc_score(relevant, data["score"])
+    expected = (1 - area) * (number - relevant.sum()) / number
+    assert normalised_rank_plain(relevant, data["score"]) == pytest.approx(expected, abs=TIGHT)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_eq_5_5_equals_its_brute_force_sum(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    relevant, score = random.random(30) < 0.3, random.permutation(30).astype(float)
+    many = int(relevant.sum())
+    if many in (0, 30):
+        return
+    rank = np.array([1 + (score > own).sum() for own in score])
+    fifth = [k**5 for k in range(1, 31)]
+    worst, best = sum(fifth[30 - many :]), sum(fifth[:many])
+    expected = (sum(int(r) ** 5 for r in rank[relevant]) - best) / (worst - best)
+    assert normalised_rank_fifth_power(relevant, score) == pytest.approx(expected, rel=TIGHT)
+
+
+def test_indices_within_each_query_equal_the_libraries() -> None:
+    data = study(2, pairs=300, queries=12, steps=6)
+    precision, area = within_queries(data["query"], data["score"], data["relevant"], data["weight"], 13)
+    correlation = pearson_within(data["query"], data["score"], data["judgment"], 13)
+    for number in range(12):
+        own = data["query"] == number
+        relevant, score, weight = data["relevant"][own], data["score"][own], data["weight"][own]
+        assert relevant.any() and not relevant.all()
+        expected = average_precision_score(relevant, score, sample_weight=weight)
+        assert precision[number] == pytest.approx(expected, abs=1e-9)  # differences of running sums over all queries
+        assert area[number] == pytest.approx(roc_auc_score(relevant, score, sample_weight=weight), abs=1e-9)
+        assert correlation[number] == pytest.approx(np.corrcoef(score, data["judgment"][own])[0, 1], abs=TIGHT)
+    assert np.isnan([precision[12], area[12], correlation[12]]).all()
+
+
+def test_the_logit_interval_is_students_t_around_the_logit() -> None:
+    random = np.random.default_rng(0)
+    replicates = np.clip(0.2 + 0.03 * random.normal(size=400), 0.01, 0.99)
+    low, high = logit_interval(0.2, replicates, 30, 0.9)
+    error = np.std(np.log(replicates / (1 - replicates)), ddof=1) * np.sqrt(30 / 29)
+    reach = stats.t.ppf(0.95, 29) * error
+    expected = [1 / (1 + np.exp(-(np.log(0.2 / 0.8) + sign * reach))) for sign in (-1, 1)]
+    assert (low, high) == pytest.approx(expected, rel=1e-9)
+    touching = logit_interval(0.2, np.r_[replicates, 0.0], 30, 0.9)
+    assert 0 < touching[0] < 0.2 < touching[1] < 1
+
+
+def test_the_proportion_interval_is_clopper_and_pearsons_for_whole_numbers() -> None:
+    for hits, size in ((0, 12), (3, 12), (12, 12)):
+        expected = stats.binomtest(hits, size).proportion_ci(0.95, method="exact")
+        assert proportion_interval(hits / size, size) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_precision_without_a_single_miss_in_the_sample_still_has_an_interval() -> None:
+    random = np.random.default_rng(2)
+    query, score = np.repeat(np.arange(20), 10), random.normal(size=200)
+    relevant = score > 0.5
+    prepared = pr.Retrieval(query, relevant, query_counts(20, 200))
+    point = prepared.operating_points(score, np.ones(200), (0.1,)).precision[0].estimate()
+    assert point.value == 1.0
+    assert point.high == 1.0
+    assert point.low is not None and 0.7 < point.low < 0.95

@@ -1,0 +1,177 @@
+"""Planning: variances recovered, power that grows as theory says, sizes that keep their promise."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from analysis.plan import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
+from analysis.plan_picture import power_curve
+from analysis.variances import Variances, variances_of
+from calibration.errors import RelstudyError
+from studyapp.cli import main
+
+SPREAD = Variances(query=0.4, result=1.0, rater=0.3, noise=0.7)
+
+
+def pilot(seed: int, queries: int = 60, results: int = 10, raters: int = 12, each: int = 4) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    offset = SPREAD.rater * random.normal(size=raters)
+    rows = []
+    for q in range(queries):
+        level = SPREAD.query * random.normal()
+        for r in range(results):
+            truth = 3 + level + SPREAD.result * random.normal()
+            for rater in random.choice(raters, each, replace=False):
+                rows.append((f"h{rater}", f"q{q}", f"r{r}", truth + offset[rater] + SPREAD.noise * random.normal()))
+    return pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"])
+
+
+def test_variances_are_recovered_from_ratings_made_with_them() -> None:
+    found = np.mean([list(variances_of(pilot(seed)).as_json().values()) for seed in range(8)], axis=0)
+    # eight pilots of 60 queries and 12 raters: standard errors near .015, .01, .025, .004
+    assert found == pytest.approx([SPREAD.query, SPREAD.result, SPREAD.rater, SPREAD.noise], abs=0.06)
+
+
+def test_noise_without_repeated_pairs_is_refused_in_words() -> None:
+    single = pilot(0).drop_duplicates(["query_id", "result_id"])
+    with pytest.raises(RelstudyError, match="pairs rated by several raters are needed; state --noise instead"):
+        variances_of(single)
+
+
+def test_undecided_ratings_count_as_nothing() -> None:
+    ratings = pilot(1)
+    undecided = pd.concat([ratings, ratings.iloc[:50].assign(rater_id="late", rating=np.nan)])
+    assert variances_of(undecided) == variances_of(ratings)
+
+
+def test_equal_systems_are_told_apart_no_oftener_than_the_test_allows() -> None:
+    same = Assumed(SPREAD, 0.5, 0.5, results=10)
+    point, differences = simulate(same, "pearson", 40, 300, 0.05, seed=0)
+    # half of the false finds point to the side that came out ahead; binomial standard error .009
+    assert point.power < 0.06
+    assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(300)
+
+
+def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> None:
+    source = Assumed(SPREAD, 0.55, 0.4, results=10)
+    plan = plan_study(source, power=0.8, studies=100, seed=1)
+    powers = [point.power for point in plan.points]
+    assert powers[0] < powers[-1]
+    assert plan.queries is not None
+    check, _ = simulate(source, "pearson", plan.queries, 200, 0.05, seed=99)
+    # 200 studies: standard error .028, and the plan rests on 400 of its own
+    assert check.power == pytest.approx(0.8, abs=0.1)
+    assert plan.pairs == plan.queries * 10
+    assert plan.ratings == plan.pairs
+    assert plan.raters == -(-plan.ratings // 300)
+
+
+def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() -> None:
+    loud = Variances(0.4, 1.0, 0.3, 2.0)
+    once = plan_study(Assumed(loud, 0.6, 0.4, results=10), studies=60)
+    often = plan_study(Assumed(loud, 0.6, 0.4, results=10, ratings_each=4), studies=60)
+    assert once.queries is not None and often.queries is not None and often.ratings is not None
+    assert often.queries < once.queries
+    assert often.ratings == often.pairs * 4
+
+
+@pytest.mark.parametrize("index", ["average_precision", "normalised_rank"])
+def test_indices_of_retrieval_are_planned_for_too(index: str) -> None:
+    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=10, weight_spread=1.0), index, studies=40)
+    assert plan.queries is not None
+    assert plan.queries > 0
+    assert index.replace("_", " ") in plan.sentence()
+
+
+def test_systems_that_do_not_differ_end_with_a_sentence_that_says_no_size_is_enough() -> None:
+    plan = plan_study(Assumed(SPREAD, 0.5, 0.5, results=5), studies=30, sizes=[10, 20])
+    assert plan.queries is None or plan.queries > 200
+    never = plan_study(Assumed(SPREAD, 0.5, 0.499999, alike=0.999, results=5), studies=30, sizes=[4])
+    assert isinstance(never.sentence(), str)
+
+
+def test_fitted_power_recovers_the_curve_it_was_made_from() -> None:
+    points = [PowerPoint(n, float(stats.norm.cdf(0.21 * np.sqrt(n) - 1.96)), 10**6) for n in (30, 80, 200)]
+    assert fit_power(points, 0.05) == pytest.approx(0.21, abs=1e-3)
+
+
+def test_a_pilot_is_redrawn_in_whole_queries() -> None:
+    random = np.random.default_rng(0)
+    query = np.repeat(np.arange(8), [3, 5, 4, 6, 2, 5, 5, 4])
+    tag = query + np.arange(len(query)) / 100
+    source = Piloted(query, tag, np.ones(len(query)), tag > 3, tag, -tag)
+    study = source.draw(50, random)
+    for number in range(50):
+        own = study.judgment[study.query == number]
+        name = int(own[0])
+        assert own.tolist() == tag[query == name].tolist()
+    assert source.results == pytest.approx(len(query) / 8)
+
+
+def test_impossible_assumptions_are_refused() -> None:
+    with pytest.raises(RelstudyError, match=r"standard deviation of noise is a number from 0, not -1\.0"):
+        Variances(0.4, 1.0, 0.3, -1.0)
+    with pytest.raises(RelstudyError, match="correlation first lies between -1 and 1"):
+        Assumed(SPREAD, 1.2, 0.3)
+    with pytest.raises(RelstudyError, match="share of relevant pairs lies between 0 and 1"):
+        Assumed(SPREAD, 0.2, 0.3, relevant_share=0)
+    with pytest.raises(RelstudyError, match="the index is one of pearson"):
+        plan_study(Assumed(SPREAD, 0.5, 0.3), "map")
+
+
+def test_the_command_prints_a_sentence_a_table_and_a_curve(tmp_path: Path) -> None:
+    file = tmp_path / "power.svg"
+    result = CliRunner().invoke(
+        main, ["plan", "--correlations", "0.7,0.3", "--results", "8", "--studies", "20", "-o", str(file)]
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("To tell two systems that differ by")
+    assert "one rating 0.800" in result.stdout
+    assert ElementTree.parse(file).getroot().tag.endswith("svg")
+
+
+def test_the_command_takes_variances_from_pilot_ratings(tmp_path: Path) -> None:
+    pilot(3, queries=15).round({"rating": 3}).to_csv(tmp_path / "pilot.csv", index=False)
+    arguments = [
+        "plan",
+        "--ratings",
+        str(tmp_path / "pilot.csv"),
+        "--correlations",
+        "0.7,0.2",
+        "--studies",
+        "20",
+        "--json",
+    ]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    expected = variances_of(pilot(3, queries=15).round({"rating": 3}))
+    assert content["variances"]["noise"] == pytest.approx(expected.noise)
+    assert content["sentence"].startswith("To tell two systems")
+
+
+@pytest.mark.real_data
+def test_the_command_redraws_a_real_pilot(shared_data: Path) -> None:
+    folder = shared_data / "tifa160_likert"
+    base = ["plan", "--judgments", str(folder / "ratings.csv"), "--studies", "20", "--json"]
+    scores = ["--scores", str(folder / "system_scores_dsg_release.csv")]
+    result = CliRunner().invoke(main, [*base, *scores, "--systems", "dsg|pali-17b,vq2a|pali-17b"])
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert content["difference"] == pytest.approx(0.5638 - 0.1954, abs=0.06)
+    many = CliRunner().invoke(main, [*base, *scores])
+    assert many.exit_code == 2
+    assert "two systems are compared; --scores holds 9" in many.stderr
+
+
+def test_the_picture_says_in_words_what_it_shows() -> None:
+    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=8), studies=20, sizes=[10, 30])
+    assert plan.sentence().split(",")[0] in power_curve(plan)

@@ -1,0 +1,245 @@
+"""What scoring does with good data, thin data and data that allow no answer."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.candidate import MappedScores
+from analysis.scoring import Options, score_systems
+from calibration.errors import RelstudyError
+
+FEW = Options(replicates=100, graded=())
+
+
+def tables(
+    seed: int = 0, queries: int = 20, results: int = 15, systems: tuple[float, ...] = (0.9, 0.5)
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Judgments with probabilities and the scores of systems that follow the truth more or less."""
+    random = np.random.default_rng(seed)
+    number = queries * results
+    truth = random.normal(size=number)
+    ids = {
+        "query_id": np.repeat([f"q{k:02d}" for k in range(queries)], results),
+        "result_id": [f"r{k}" for k in range(number)],
+    }
+    judgments = pd.DataFrame(ids | {"judgment": 3 + truth, "inclusion_probability": random.uniform(0.05, 1, number)})
+    rows = [
+        pd.DataFrame(ids | {"system": f"s{k}", "score": c * truth + math.sqrt(1 - c * c) * random.normal(size=number)})
+        for k, c in enumerate(systems)
+    ]
+    return judgments, pd.concat(rows, ignore_index=True)
+
+
+def test_json_keeps_the_contract_and_is_strict() -> None:
+    judgments, scores = tables()
+    content = score_systems(judgments, scores).as_json()
+    json.dumps(content, allow_nan=False)
+    assert set(content) >= {"systems", "pairs", "conventions", "comparisons"}
+    for system in content["systems"].values():
+        for figure in (
+            *(system["raw"][name] for name in ("pearson", "spearman", "kendall")),
+            *(system["mapped"][name] for name in ("pearson", "spearman", "kendall")),
+            system["average_precision"],
+            system["normalised_rank"],
+            system["coverage"],
+        ):
+            assert {"value", "low", "high"} <= set(figure)
+        assert "mapping" in system["mapped"]
+    assert content["systems"]["s0"]["raw"]["pearson"]["low"] < content["systems"]["s0"]["raw"]["pearson"]["value"]
+    assert {"nDCG@10", "P@10", "AP", "RR"} == set(content["systems"]["s0"]["graded"])
+
+
+def test_scoring_twice_gives_the_same_numbers_and_another_seed_other_intervals() -> None:
+    judgments, scores = tables()
+    first, again = (json.dumps(score_systems(judgments, scores, options=FEW).as_json()) for _ in range(2))
+    assert first == again
+    other = score_systems(judgments, scores, options=Options(replicates=100, seed=1, graded=()))
+    mine = score_systems(judgments, scores, options=FEW)
+    assert other["s0"].raw.pearson.value == mine["s0"].raw.pearson.value
+    assert other["s0"].raw.pearson.low != mine["s0"].raw.pearson.low
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_rows_changes_nothing(random: object) -> None:
+    judgments, scores = tables(seed=3)
+    seed = int(random.randrange(2**31))  # type: ignore[attr-defined]
+    mixed = score_systems(
+        judgments.sample(frac=1, random_state=seed), scores.sample(frac=1, random_state=seed + 1), options=FEW
+    )
+    plain = score_systems(judgments, scores, options=FEW)
+    for system in plain.systems:
+        for mine, other in (
+            (system.average_precision, mixed[system.name].average_precision),
+            (system.normalised_rank, mixed[system.name].normalised_rank),
+            (system.raw.pearson, mixed[system.name].raw.pearson),
+            (system.raw.kendall, mixed[system.name].raw.kendall),
+        ):
+            assert (mine.value, mine.low, mine.high) == pytest.approx((other.value, other.low, other.high), abs=1e-10)
+
+
+def test_a_rising_change_of_scale_changes_no_index_of_order() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    curved = scores.assign(score=np.exp(3 * scores["score"]))
+    plain, other = (score_systems(judgments, each, options=FEW)["s0"] for each in (scores, curved))
+    for name in ("average_precision", "normalised_rank"):
+        assert getattr(plain, name) == getattr(other, name)
+    assert plain.raw.kendall == other.raw.kendall
+
+
+def test_a_distance_is_ranked_the_other_way_and_this_is_said() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    plain = score_systems(judgments, scores, options=FEW)["s0"]
+    turned = score_systems(judgments, scores.assign(score=-scores["score"]), options=FEW)
+    assert turned["s0"].average_precision.value == plain.average_precision.value
+    assert turned["s0"].raw.pearson.value == pytest.approx(-plain.raw.pearson.value)
+    assert any("ranked by ascending score" in note for note in turned.notes)
+    stated = score_systems(
+        judgments,
+        scores.assign(score=-scores["score"]),
+        options=Options(replicates=10, directions={"s0": "higher"}, graded=()),
+    )
+    assert stated["s0"].normalised_rank.value == pytest.approx(1 - plain.normalised_rank.value)
+
+
+def test_coverage_below_half_is_refused_unless_allowed() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    few = scores.iloc[:100]
+    with pytest.raises(RelstudyError, match=r"scores 100 of 300 judged pairs \(33%\), less than half"):
+        score_systems(judgments, few, options=FEW)
+    result = score_systems(judgments, few, options=Options(replicates=50, low_coverage=True, graded=()))
+    assert result["s0"].coverage.fraction == pytest.approx(1 / 3)
+    assert any("100 of 300 judged pairs" in note for note in result.notes)
+
+
+def test_a_system_of_other_ids_is_refused_with_the_likely_reason() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    with pytest.raises(RelstudyError, match="scores none of the 300 judged pairs; check that query_id and result_id"):
+        score_systems(judgments, scores.assign(result_id="x" + scores["result_id"]), options=FEW)
+
+
+def test_dropped_pairs_leave_the_figures_of_the_scored_pairs() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    kept = scores.iloc[40:]
+    dropped = score_systems(judgments, kept, options=FEW)["s0"]
+    alone = score_systems(judgments.iloc[40:], kept, options=FEW)["s0"]
+    assert dropped.average_precision.value == pytest.approx(alone.average_precision.value, abs=1e-12)
+    assert dropped.raw.pearson.value == pytest.approx(alone.raw.pearson.value, abs=1e-12)
+    assert dropped.coverage.examples[0] == ("q00", "r0")
+
+
+def test_policy_worst_ranks_unscored_pairs_below_all_others_and_ties_them() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    kept = scores.iloc[40:]
+    worst = score_systems(judgments, kept, options=Options(replicates=50, policy="worst", graded=()))["s0"]
+    filled = scores.assign(score=scores["score"].where(np.arange(len(scores)) >= 40, -1e6))
+    by_hand = score_systems(judgments, filled, options=FEW)["s0"]
+    assert worst.average_precision.value == pytest.approx(by_hand.average_precision.value, abs=1e-12)
+    assert worst.normalised_rank.value == pytest.approx(by_hand.normalised_rank.value, abs=1e-12)
+    assert worst.coverage.policy == "worst"
+
+
+def test_no_relevant_pair_leaves_retrieval_empty_with_the_reason_and_keeps_correlation() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    system = score_systems(judgments, scores, options=Options(threshold=99, replicates=50))["s0"]
+    assert system.average_precision.as_json() == {
+        "value": None,
+        "low": None,
+        "high": None,
+        "reason": "no pair is relevant",
+    }
+    assert system.normalised_rank.reason == "no pair is relevant"
+    assert system.raw.pearson.value is not None
+    assert system.points == ()
+    notes = score_systems(judgments, scores, options=Options(threshold=99, replicates=50)).notes
+    assert any(note.startswith("No judged pair is relevant (judgment > 99; judgments run from") for note in notes)
+
+
+def test_only_relevant_pairs_leave_normalised_rank_empty_with_the_reason() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    system = score_systems(judgments, scores, options=Options(threshold=-99, replicates=50, graded=()))["s0"]
+    assert system.normalised_rank.reason == "all pairs are relevant"
+    assert system.average_precision.value == 1.0
+
+
+def test_a_constant_score_has_no_correlation_and_a_normalised_rank_of_one_half() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    system = score_systems(judgments, scores.assign(score=1.0), options=FEW)["s0"]
+    assert system.raw.pearson.reason == "all scores are equal"
+    assert system.normalised_rank.value == pytest.approx(0.5)
+
+
+def test_a_constant_mapping_is_named_as_the_reason() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    mapped = {"s0": MappedScores(np.full(len(judgments), 3.0), "by hand")}
+    system = score_systems(judgments, scores, mapped, FEW)["s0"]
+    assert system.mapped.pearson.reason == "the mapping is constant: no monotone relation was found"
+
+
+def test_pairs_of_unknown_probability_leave_weighted_figures_empty_with_their_number() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    judgments.loc[[3, 5], "inclusion_probability"] = np.nan
+    result = score_systems(judgments, scores, options=FEW)
+    assert result["s0"].average_precision.reason == "2 of 300 pairs have no inclusion probability"
+    assert result["s0"].raw.spearman.value is not None
+    assert any("2 of 300 pairs have no inclusion probability" in note for note in result.notes)
+    equal = score_systems(judgments, scores, options=Options(weights="equal", replicates=50, graded=()))
+    assert equal["s0"].average_precision.value is not None
+
+
+def test_judgments_without_probabilities_weigh_alike_and_say_so() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    plain = judgments.drop(columns="inclusion_probability")
+    result = score_systems(plain, scores, options=FEW)
+    assert result.conventions["weights"] == "equal: the judgments carry no inclusion probability"
+    equal = score_systems(judgments, scores, options=Options(weights="equal", replicates=100, graded=()))
+    assert result["s0"].average_precision.value == equal["s0"].average_precision.value
+
+
+def test_the_papers_weights_follow_its_pseudo_code() -> None:
+    judgments, scores = tables(systems=(0.7,))
+    order = np.argsort(-scores["score"].to_numpy())
+    relevant = (judgments["judgment"].to_numpy() > 3)[order]
+    weight = np.arange(1, len(order) + 1) ** 5.0
+    precision, recall = np.cumsum(weight * relevant) / np.cumsum(weight), np.cumsum(weight * relevant)
+    recall /= recall[-1]
+    expected = np.sum(np.diff(recall, prepend=0) * precision)
+    system = score_systems(judgments, scores, options=Options(weights="rank-power", replicates=10, graded=()))["s0"]
+    assert system.average_precision.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_single_query_gives_figures_but_no_interval_and_says_why() -> None:
+    judgments, scores = tables(queries=1, results=40, systems=(0.7,))
+    system = score_systems(judgments, scores, options=FEW)["s0"]
+    assert system.raw.pearson.value is not None
+    assert system.raw.pearson.low is None
+    assert system.raw.pearson.reason == "no interval: the pairs are of a single query"
+
+
+def test_few_queries_are_warned_of() -> None:
+    judgments, scores = tables(queries=4, systems=(0.7,))
+    assert any("Only 4 queries" in note for note in score_systems(judgments, scores, options=FEW).notes)
+
+
+def test_a_wrong_choice_is_refused_in_words() -> None:
+    with pytest.raises(RelstudyError, match="weights are design, equal, rank-power; not 'x'"):
+        Options(weights="x")
+    with pytest.raises(RelstudyError, match="threshold is a number on the judgments' scale, not nan"):
+        Options(threshold=float("nan"))
+    with pytest.raises(RelstudyError, match="coverage policy is drop or worst; not 'x'"):
+        Options(policy="x")
+
+
+def test_per_query_rows_hold_every_query_of_every_system() -> None:
+    judgments, scores = tables()
+    table = score_systems(judgments, scores, options=FEW).per_query
+    assert len(table) == 2 * 20
+    assert table["pairs"].eq(15).all()
+    assert table["average_precision"].dropna().between(0, 1).all()

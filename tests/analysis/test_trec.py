@@ -1,0 +1,117 @@
+"""TREC's forms and measures, against trec_eval's own expected outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.judged import JudgedPairs
+from analysis.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
+from calibration.errors import RelstudyError
+from calibration.judgments import read_judgments
+from mapping.scores import read_scores, write_scores
+
+OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {
+    f"P@{k}": f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+}
+
+
+def expected(file: Path, query: str) -> dict[str, str]:
+    rows = (line.split() for line in file.read_text().splitlines())
+    return {name: value for name, row_query, value in rows if row_query == query}
+
+
+def read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    judgments = read_judgments(folder / "qrels.test")
+    run = read_scores(folder / "results.test")
+    qrels = pd.DataFrame(
+        {
+            "query_id": judgments["query_id"],
+            "doc_id": judgments["result_id"],
+            "relevance": judgments["judgment"].astype(int),
+        }
+    )
+    return qrels, run.rename(columns={"result_id": "doc_id"})[["query_id", "doc_id", "score"]]
+
+
+@pytest.mark.real_data
+def test_trec_evals_expected_output_is_reproduced_to_its_digits(shared_data: Path) -> None:
+    folder = shared_data / "trec_eval_test"
+    table = measure_run(list(OURS), *read(folder))
+    for query in ("301", "302", "303"):
+        want = expected(folder / "out.test.aq", query)
+        have = table[table["query_id"] == query].set_index("measure")["value"]
+        assert {OURS[name]: f"{value:.4f}" for name, value in have.items()} == {n: want[n] for n in OURS.values()}
+    means = table.groupby("measure")["value"].mean()
+    want = expected(folder / "out.test", "all")
+    assert {OURS[name]: f"{value:.4f}" for name, value in means.items()} == {n: want[n] for n in OURS.values()}
+    assert (want["map"], want["Rprec"], want["P_10"]) == ("0.1785", "0.2174", "0.3000")
+
+
+@pytest.mark.real_data
+def test_interpolated_precision_equals_trec_evals_at_all_eleven_levels(shared_data: Path) -> None:
+    folder = shared_data / "trec_eval_test"
+    qrels, run = read(folder)
+    relevant = set(map(tuple, qrels.loc[qrels["relevance"] > 0, ["query_id", "doc_id"]].to_numpy()))
+    levels = [step / 10 for step in range(11)]
+    figures = []
+    for query in ("301", "302", "303"):
+        own = run[run["query_id"] == query].sort_values(["score", "doc_id"], ascending=False, kind="stable")
+        hit = np.array([(query, result) in relevant for result in own["doc_id"]])
+        figures.append(interpolated_precision(hit, sum(q == query for q, _ in relevant), levels))
+        want = expected(folder / "out.test.aq", query)
+        assert [f"{v:.4f}" for v in figures[-1]] == [want[f"iprec_at_recall_{level:.2f}"] for level in levels]
+    assert f"{np.mean(figures, axis=0)[1]:.4f}" == "0.3885"
+
+
+def test_qrels_and_run_written_by_us_are_read_back_by_ir_measures(tmp_path: Path) -> None:
+    judgments = pd.DataFrame(
+        {"query_id": ["q1", "q1", "q2"], "result_id": ["a", "b", "é"], "judgment": [0.0, 2.0, 1.0]}
+    )
+    write_qrels(judgments, tmp_path / "judgments.qrels")
+    scores = judgments[["query_id", "result_id"]].assign(system="one", score=[0.1, 0.123456789012345, -3e-7])
+    write_scores(scores, tmp_path / "one.run")
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "judgments.qrels")))
+    assert [(row.query_id, row.doc_id, row.relevance) for row in qrels] == [
+        ("q1", "a", 0),
+        ("q1", "b", 2),
+        ("q2", "é", 1),
+    ]
+    run = {(row.query_id, row.doc_id): row.score for row in ir_measures.read_trec_run(str(tmp_path / "one.run"))}
+    assert run == {("q1", "a"): 0.1, ("q1", "b"): 0.123456789012345, ("q2", "é"): -3e-7}
+
+
+def test_qrels_refuse_what_they_cannot_keep(tmp_path: Path) -> None:
+    table = pd.DataFrame({"query_id": ["q"], "result_id": ["a"], "judgment": [2.5]})
+    with pytest.raises(RelstudyError, match=r"qrels hold whole numbers and 2\.5 is not one"):
+        write_qrels(table, tmp_path / "x.qrels")
+    with pytest.raises(RelstudyError, match="cannot keep a blank in query_id: 'bluetooth speaker'"):
+        write_qrels(table.assign(query_id="bluetooth speaker", judgment=2.0), tmp_path / "x.qrels")
+    assert not (tmp_path / "x.qrels").exists()
+
+
+def test_judgments_read_from_qrels_score_like_those_from_a_table(tmp_path: Path) -> None:
+    table = pd.DataFrame({"query_id": ["1", "1"], "result_id": ["a", "b"], "judgment": [0.0, 2.0]})
+    write_qrels(table, tmp_path / "j.qrels")
+    assert JudgedPairs.of(read_judgments(tmp_path / "j.qrels")).judgment.tolist() == [0.0, 2.0]
+
+
+def test_gains_round_halves_up_and_never_fall_below_zero() -> None:
+    assert gains(np.array([-1.0, 0.5, 1.49, 1.5, 4.5]), lowest=1).tolist() == [0, 0, 0, 1, 4]
+
+
+def test_ndcg_of_three_results_is_the_formula_worked_by_hand() -> None:
+    table = measure_by_query(
+        ["nDCG@3"], np.array(["q"] * 3), np.array(["a", "b", "c"]), np.array([0, 1, 3]), np.array([0.9, 0.5, 0.7])
+    )
+    ideal = 3 / np.log2(2) + 1 / np.log2(3)
+    assert table["value"].item() == pytest.approx((3 / np.log2(3) + 1 / np.log2(4)) / ideal)
+
+
+def test_a_measure_nobody_knows_is_named() -> None:
+    with pytest.raises(RelstudyError, match="'nonsense@3' is not a measure"):
+        measure_by_query(["nonsense@3"], np.array(["q"]), np.array(["a"]), np.array([1]), np.array([1.0]))

@@ -1,0 +1,54 @@
+"""The example study and its report, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.report.inputs import StudyTables, read_study
+from analysis.report.layout import Page
+from analysis.report.study import Choices, study_page
+from analysis.results import ScoreResult
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
+
+
+def quietly(items: Iterable[Any], what: str, total: int | None) -> Iterator[Any]:
+    """Progress that shows nothing."""
+    del what, total
+    return iter(items)
+
+
+@pytest.fixture(scope="session")
+def tables() -> StudyTables:
+    return read_study(EXAMPLE)
+
+
+@pytest.fixture(scope="session")
+def made(tables: StudyTables) -> tuple[Page, ScoreResult]:
+    return study_page(tables, Choices(replicates=200, folds=5), ["relstudy", "report", "DIR"], quietly)
+
+
+@pytest.fixture(scope="session")
+def page(made: tuple[Page, ScoreResult]) -> Page:
+    return made[0]
+
+
+@pytest.fixture(scope="session")
+def result(made: tuple[Page, ScoreResult]) -> ScoreResult:
+    return made[1]
+
+
+@pytest.fixture(scope="session")
+def html(page: Page) -> str:
+    return page.html()
+
+
+@pytest.fixture(scope="session")
+def page_file(html: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "index.html"
+    path.write_text(html, encoding="utf-8")
+    return path

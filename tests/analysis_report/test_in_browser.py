@@ -1,0 +1,73 @@
+"""The report as Chromium shows it: no fault that axe-core finds, nothing wider than the screen, nothing fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+CHROMIUM = "/usr/bin/chromium"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"needs Chromium at {CHROMIUM}, which is not here")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (360, "light"), (360, "dark")])
+def test_axe_finds_no_fault_and_nothing_is_wider_than_the_screen(
+    browser: Any, page_file: Path, width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab = context.new_page()
+    requests: list[str] = []
+    errors: list[str] = []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("console", lambda message: errors.append(message.text))
+    tab.goto(page_file.as_uri())
+    found = Axe().run(tab)
+    assert found.violations_count == 0, found.generate_report()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert requests == [page_file.as_uri()]
+    assert errors == []
+    context.close()
+
+
+def test_the_reader_chooses_the_colours_and_paper_is_white(browser: Any, page_file: Path) -> None:
+    tab = browser.new_page(color_scheme="light")
+    tab.goto(page_file.as_uri())
+    background = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.body).color"
+    assert tab.evaluate(background) == "rgb(255, 255, 255)"
+    tab.get_by_text("Dark", exact=True).click()
+    assert tab.evaluate(background) == "rgb(22, 24, 28)"
+    for scheme in ("light", "dark"):
+        tab.emulate_media(media="print", color_scheme=scheme)
+        assert tab.evaluate(background) == "rgb(255, 255, 255)"
+        assert tab.evaluate(ink) == "rgb(27, 30, 35)"
+    tab.emulate_media(media="screen", color_scheme="dark")
+    tab.get_by_text("Light", exact=True).click()
+    assert tab.evaluate(background) == "rgb(255, 255, 255)"
+    tab.close()
+
+
+def test_a_table_is_handed_out_by_the_page_itself(browser: Any, page_file: Path) -> None:
+    tab = browser.new_page()
+    tab.goto(page_file.as_uri())
+    with tab.expect_download() as waiting:
+        tab.locator('a[download="systems.csv"]').click()
+    text = Path(waiting.value.path()).read_text(encoding="utf-8")
+    assert text.startswith("System,Correlation,Correlation low,Correlation high")
+    tab.close()

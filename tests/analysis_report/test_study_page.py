@@ -1,0 +1,366 @@
+"""The report of a study: what it says, what it computes, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from analysis.report import selection
+from analysis.report.cli import report
+from analysis.report.inputs import StudyTables, read_study
+from analysis.report.layout import Page, Picture, Sentences
+from analysis.report.page import page_of_scores, score_page
+from analysis.report.pictures import mapping, precision_recall
+from analysis.report.tables import Table
+from analysis.report.words import system_sentences
+from analysis.results import ScoreResult
+from analysis.scoring import Options, score_systems
+from calibration.errors import RelstudyError
+from studyapp.cli import main
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<svg onload=alert(2)>{{7*7}}$x$"
+
+
+class Elements(HTMLParser):
+    """Every element of a page, with its attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, {name: value or "" for name, value in attrs}))
+
+    def of(self, tag: str) -> Iterator[dict[str, str]]:
+        return (attributes for name, attributes in self.found if name == tag)
+
+
+def table_of(page: Page, name: str) -> Table:
+    return next(table for table in page.tables() if table.file == name)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A copy of the example, without its fitted mappings, which take longer than the plain one."""
+    shutil.copytree(EXAMPLE, tmp_path / "study", ignore=shutil.ignore_patterns("mappings"))
+    return tmp_path / "study"
+
+
+def test_the_page_stands_alone(html: str) -> None:
+    elements = Elements(html)
+    assert not list(elements.of("script"))
+    assert not list(elements.of("link"))
+    for _, attributes in elements.found:
+        for name in ("src", "href", "xlink:href", "action", "srcset", "poster"):
+            assert attributes.get(name, "#")[:1] == "#" or attributes[name].startswith("data:text/"), attributes
+    assert not re.search(r"@import|url\((?!#)", html)
+
+
+def test_every_id_stands_once_and_every_reference_has_its_target(html: str) -> None:
+    elements = Elements(html)
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    wanted = [a["href"][1:] for a in elements.of("a") if a["href"].startswith("#")]
+    wanted += re.findall(r"url\(#(\w+)\)", html)
+    wanted += [a["xlink:href"][1:] for a in elements.of("use")]
+    labels = (a["aria-labelledby"] for _, a in elements.found if "aria-labelledby" in a)
+    assert set(wanted) | set(labels) <= set(ids)
+
+
+def test_headings_stand_in_order_under_one_title(html: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Elements(html).found if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_every_table_has_a_caption_and_says_what_heads_what(html: str) -> None:
+    elements = Elements(html)
+    count = len(list(elements.of("table")))
+    assert count == len(list(elements.of("caption"))) > 8
+    assert all(a.get("scope") in ("col", "row") for a in elements.of("th"))
+
+
+def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page, result: ScoreResult) -> None:
+    block = page.sections[0].blocks[0]
+    assert isinstance(block, Sentences)
+    values = [result[item.subject].estimate("pearson").value or 0.0 for item in block.items]
+    assert sorted(values, reverse=True) == values
+    assert {item.subject for item in block.items} == {system.name for system in result.systems}
+    for item, value in zip(block.items, values, strict=True):
+        assert item.text.startswith(f"explains {100 * value**2:.0f} %")
+        rank = result[item.subject].normalised_rank.value
+        assert rank is not None
+        assert f"above a poor one {100 * (1 - rank):.0f} times in 100" in item.text
+        assert item.text.endswith(".")
+
+
+def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result: ScoreResult) -> None:
+    rows = list(csv.DictReader(io.StringIO(table_of(page, "systems").csv())))
+    for row in rows:
+        system = result[row["System"]]
+        assert float(row["Correlation"]) == system.mapped.pearson.value
+        assert float(row["Correlation low"]) == system.mapped.pearson.low
+        assert float(row["Average precision"]) == system.average_precision.value
+        assert float(row["Normalised rank high"]) == system.normalised_rank.high
+
+
+def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, tables: StudyTables) -> None:
+    ratings = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)
+    pairs = pd.read_csv(EXAMPLE / "pairs.csv", dtype=str)
+    joined = ratings.dropna(subset="rating").merge(pairs[["pair_id", "source"]], on="pair_id")
+    rows = {row[0]: row for row in table_of(page, "uniformity").rows}
+    for source in ("keywords", "gift"):
+        chosen = joined.loc[joined["source"].str.split(";").map(lambda names, s=source: s in names), "rating"]
+        shares = np.array([(chosen.astype(float) == value).mean() for value in range(1, 6)])
+        assert rows[source][1] == len(chosen)
+        assert rows[source][-1] == pytest.approx(np.abs(shares - 0.2).mean(), abs=1e-12)
+    assert rows["all pairs"][1] == len(joined)
+
+
+def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: StudyTables, result: ScoreResult) -> None:
+    sources = tables.pair_column("source")
+    assert sources is not None
+    members = selection.source_members(sources)
+    system = result.systems[0]
+    assert system.mapped_scores is not None
+    query = pd.factorize(result.query_id, sort=True)[0]
+    counts = np.ones((query.max() + 1, 3))
+    found = selection.by_source(result, members, {system.name: {"m": system.mapped_scores}}, counts, query)[0]
+    row = dict(zip([column.name for column in found.columns], found.rows[0], strict=True))
+    expected = []
+    for name, pairs in members.items():
+        shown = "Random pairs" if name == "random" else f"Pairs by {name}"
+        if shown in row:
+            r = np.corrcoef(system.mapped_scores[pairs], result.judgment[pairs])[0, 1]
+            assert row[shown].value == pytest.approx(r, abs=1e-9)  # type: ignore[union-attr]
+            expected.append(r)
+    assert len(expected) >= 2
+    assert row["Mean"].value == pytest.approx(np.mean(expected), abs=1e-9)  # type: ignore[union-attr]
+
+
+def test_judgments_are_joined_to_their_pairs_whatever_the_order_of_rows(study: Path) -> None:
+    before = read_study(study)
+    pairs = pd.read_csv(study / "pairs.csv", dtype=str, keep_default_na=False)
+    pairs.sample(frac=1, random_state=3).to_csv(study / "pairs.csv", index=False)
+    after = read_study(study)
+    assert (before.pair_column("source") == after.pair_column("source")).all()  # type: ignore[union-attr]
+
+
+def test_ids_that_look_like_html_or_code_stay_text(study: Path) -> None:
+    for name in ("ratings.csv", "calibrated.csv", "raters.csv"):
+        table = pd.read_csv(study / name, dtype=str, keep_default_na=False)
+        table["rater_id"] = table["rater_id"].replace({table["rater_id"].iloc[0]: HOSTILE})
+        table.to_csv(study / name, index=False)
+    scores = pd.read_csv(study / "scores" / "gift.csv")
+    scores.assign(system=HOSTILE).to_csv(study / "scores" / "gift.csv", index=False)
+    toml = (study / "study.toml").read_text().replace('title = "Which pictures match?"', f"title = '''{HOSTILE}'''")
+    (study / "study.toml").write_text(toml)
+    done = CliRunner().invoke(report, [str(study), "--replicates", "100", "--no-by-source"], catch_exceptions=False)
+    assert done.exit_code == 0
+    html = (study / "report" / "index.html").read_text(encoding="utf-8")
+    elements = Elements(html)
+    assert not list(elements.of("img"))
+    assert not list(elements.of("script"))
+    assert not [name for _, attributes in elements.found for name in attributes if name.startswith("on")]
+    assert "onload=alert(2)&gt;{{7*7}}" in html
+
+
+def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Path) -> None:
+    arguments = ["report", str(study), "--replicates", "100", "--no-by-source", "--json"]
+    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    printed = json.loads(done.stdout)
+    folder = study / "report"
+    assert printed["page"] == (folder / "index.html").as_posix()
+    assert set(printed["systems"]) == {"keywords", "gift", "gift-colour", "gift-texture", "simplicity"}
+    assert {f"{Path(name).stem}.tex" for name in printed["files"]} < {
+        path.name for path in (folder / "tables").iterdir()
+    }
+    systems = pd.read_csv(folder / "tables" / "systems.csv").set_index("System")
+    assert systems.loc["keywords", "Correlation"] == printed["systems"]["keywords"]["mapped"]["pearson"]["value"]
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    assert str(study) not in html
+    assert "relstudy report DIR --folds 10 --replicates 100 --seed 0 --no-by-source" in html
+
+
+def test_the_same_study_gives_the_same_page_byte_for_byte(study: Path) -> None:
+    arguments = [str(study), "--replicates", "100", "--no-by-source", "--out"]
+    for name in ("one", "two"):
+        CliRunner().invoke(report, [*arguments, str(study / name / "index.html")], catch_exceptions=False)
+    assert (study / "one" / "index.html").read_bytes() == (study / "two" / "index.html").read_bytes()
+
+
+def test_every_input_is_listed_with_its_hash(page: Page) -> None:
+    listed = {row[0]: row[2] for row in table_of(page, "inputs").rows}
+    assert {"judgments.csv", "calibrated.csv", "pairs.csv", "scores/gift.csv", "mappings/gift.json"} <= set(listed)
+    for name, digest in listed.items():
+        assert hashlib.sha256((EXAMPLE / str(name)).read_bytes()).hexdigest() == digest
+
+
+def test_judgments_and_scores_alone_are_enough(study: Path) -> None:
+    for name in ("ratings.csv", "calibrated.csv", "raters.csv", "pairs.csv", "study.toml"):
+        (study / name).unlink()
+    shutil.rmtree(study / "truth")
+    done = CliRunner().invoke(report, [str(study), "--replicates", "100"], catch_exceptions=False)
+    assert done.exit_code == 0
+    html = (study / "report" / "index.html").read_text(encoding="utf-8")
+    assert "The raters" not in html
+    assert "People judged" in html
+
+
+def test_a_system_that_scores_under_half_of_the_pairs_is_left_out_and_named(study: Path) -> None:
+    scores = pd.read_csv(study / "scores" / "gift.csv").head(100)
+    scores.to_csv(study / "scores" / "gift.csv", index=False)
+    tables = read_study(study)
+    assert set(tables.scores["system"]) == {"keywords", "gift-colour", "gift-texture", "simplicity"}
+    assert tables.notes == (
+        f"gift is left out: it scores 100 of {len(tables.judgments)} judged pairs, less than half of them.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("gone", "message"),
+    [
+        ("judgments.csv", "there is no such file; `relstudy calibrate` writes it"),
+        ("scores", "there is no score table; the report needs at least one system's scores"),
+    ],
+)
+def test_what_is_needed_and_absent_is_named(study: Path, gone: str, message: str) -> None:
+    path = study / gone
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    with pytest.raises(RelstudyError, match=re.escape(message)):
+        read_study(study)
+
+
+def test_a_folder_that_is_not_there_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "none")])
+    assert done.exit_code == 1
+    assert "there is no such folder; the report needs a study's folder" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_tables_with_one_system_are_refused(study: Path) -> None:
+    shutil.copyfile(study / "scores" / "gift.csv", study / "scores" / "again.csv")
+    with pytest.raises(RelstudyError, match=r"a system named 'gift' was already read from again\.csv"):
+        read_study(study)
+
+
+def made_result(systems: int, queries: int = 12) -> ScoreResult:
+    random = np.random.default_rng(0)
+    pairs = pd.DataFrame(
+        {
+            "query_id": np.repeat([f"q{i}" for i in range(queries)], 10),
+            "result_id": [f"d{i}" for i in range(queries * 10)],
+        }
+    )
+    truth = random.normal(size=len(pairs))
+    judgments = pairs.assign(judgment=np.clip(np.round(2.5 + truth), 1, 5), inclusion_probability=0.5)
+    parts = [
+        pairs.assign(system=f"system {k}", score=truth + (1 + k) * random.normal(size=len(pairs)))
+        for k in range(systems)
+    ]
+    return score_systems(judgments, pd.concat(parts), options=Options(replicates=100))
+
+
+@pytest.mark.parametrize("systems", [1, 2, 12])
+def test_a_score_result_alone_makes_a_page(systems: int) -> None:
+    result = made_result(systems)
+    html = score_page(result)
+    assert html.startswith("<!doctype html>")
+    page = page_of_scores(result)
+    assert len(page.sections[0].blocks[0].items) == systems  # type: ignore[union-attr]
+    assert ("Which differences are more than chance" in html) == (systems > 1)
+
+
+def test_a_page_of_a_single_query_says_that_there_is_no_interval() -> None:
+    html = score_page(made_result(2, queries=1))
+    assert "nan" not in re.sub(r"<[^>]*>", "", html).lower().split()
+    assert "intervals from so few clusters are too short" in html
+
+
+def test_a_system_without_any_agreement_is_said_to_have_none() -> None:
+    pairs = {"query_id": [f"q{i % 20}" for i in range(200)], "result_id": [f"d{i}" for i in range(200)]}
+    random = np.random.default_rng(5)
+    judgments = pd.DataFrame(pairs | {"judgment": random.integers(1, 6, 200), "inclusion_probability": 1.0})
+    scores = pd.DataFrame(pairs | {"system": "noise", "score": random.normal(size=200)})
+    sentence = system_sentences(score_systems(judgments, scores, options=Options(replicates=200)))[0]
+    assert sentence.text.startswith("shows no agreement with people that chance could not explain")
+
+
+def test_more_than_eight_systems_leave_the_rest_of_the_curves_grey() -> None:
+    page = page_of_scores(made_result(12))
+    picture = next(
+        block
+        for section in page.sections
+        if section.id == "precision-recall"
+        for block in section.blocks
+        if isinstance(block, Picture)
+    )
+    colours = set(re.findall(r"--series-\d", picture.drawings[0]))
+    assert len(colours) == 6
+
+
+def test_pictures_say_in_words_what_they_show(page: Page) -> None:
+    for section in page.sections:
+        for block in section.blocks:
+            if isinstance(block, Picture):
+                assert block.caption.endswith(".")
+                for drawing in block.drawings:
+                    assert re.search(r'role="img" aria-label="[^"]{20,}"', drawing)
+
+
+def test_a_picture_escapes_names() -> None:
+    from analysis.report.pictures import Trace
+
+    line = Trace(np.array([0.0, 1.0]), np.array([1.0, 0.5]))
+    drawn = precision_recall({HOSTILE: line}, 0.1)
+    drawn += mapping(HOSTILE, np.arange(30.0), np.arange(30.0), line, None)
+    assert "<img" not in drawn
+    assert "<script" not in drawn
+    assert {"svg"} == {name for name, _ in Elements(drawn).found if name in ("svg", "img", "script")}
+    assert "onload" not in {key for _, attributes in Elements(drawn).found for key in attributes}
+
+
+@pytest.mark.real_data
+def test_nineteen_real_systems_fit_on_one_page_and_keep_their_names_apart(shared_data: Path, tmp_path: Path) -> None:
+    data = shared_data / "tifa160_likert"
+    run = CliRunner()
+    calibrated = run.invoke(main, ["calibrate", str(data / "ratings.csv"), "-o", str(tmp_path)], catch_exceptions=False)
+    assert calibrated.exit_code == 0
+    (tmp_path / "scores").mkdir()
+    for name, dropped in [("tifa", ["tifa_human_avg"]), ("dsg", [])]:
+        scores = pd.read_csv(data / f"system_scores_{name}_release.csv").drop(columns=dropped)
+        scores.to_csv(tmp_path / "scores" / f"{name}.csv", index=False)
+    done = run.invoke(main, ["report", str(tmp_path), "--replicates", "100"], catch_exceptions=False)
+    assert done.exit_code == 0
+    systems = pd.read_csv(tmp_path / "report" / "tables" / "systems.csv")
+    assert len(systems) == systems["System"].nunique() == 19
+    assert systems["Correlation"].mean() == pytest.approx(0.409, abs=0.005)  # ten-fold, isotonic: .4093 in the oracle
+    html = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "describe the judged pairs, since these have no weights by design" in html
+    cut = {name for name in re.findall(r">([^<>]*…[^<>]*)</text>", html) if len(name) <= 20}
+    assert len(cut) == sum(len(name) > 20 for name in systems["System"])
+
+
+def test_variants_of_one_system_stand_in_a_table_of_their_own(page: Page, result: ScoreResult) -> None:
+    rows = table_of(page, "variants-gift").rows
+    assert {row[0] for row in rows} == {"gift", "gift-colour", "gift-texture"}
+    assert all(row[1] == result[str(row[0])].estimate("pearson") for row in rows)

@@ -1,0 +1,76 @@
+"""One table, three ways."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.report.tables import Column, Table, latex_text, shown_interval, shown_number
+from calibration.estimates import Estimate
+
+ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(rows=st.lists(st.tuples(ANY_TEXT, FINITE, FINITE), min_size=1, max_size=8))
+@settings(max_examples=50)
+def test_csv_gives_back_every_text_and_every_number_exactly(rows: list[tuple[str, float, float]]) -> None:
+    table = Table(
+        "t", "Any.", [Column("name"), Column("x"), Column("y")], [[n, x, Estimate(y, y, y)] for n, x, y in rows]
+    )
+    read = list(csv.reader(io.StringIO(table.csv())))
+    assert read[0] == ["name", "x", "y", "y low", "y high"]
+    assert [(n, float(x), float(y)) for n, x, y, _, _ in read[1:]] == rows
+
+
+def test_csv_says_why_a_number_is_missing() -> None:
+    rows = [["a", Estimate.missing("the mapping is constant")], ["b", Estimate(0.5, 0.4, 0.6)]]
+    table = Table("t", "Two.", [Column("system"), Column("r")], rows)
+    read = list(csv.reader(io.StringIO(table.csv())))
+    assert read[0] == ["system", "r", "r low", "r high", "r reason"]
+    assert read[1] == ["a", "", "", "", "the mapping is constant"]
+    assert read[2] == ["b", "0.5", "0.4", "0.6", ""]
+
+
+def test_a_row_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="a row of 1 cells under 2 columns"):
+        Table("t", "Bad.", [Column("a"), Column("b")], [["x"]])
+
+
+def test_the_best_value_is_marked_in_every_system_that_has_it_and_never_a_missing_one() -> None:
+    rows = [["a", 0.5], ["b", Estimate(0.7)], ["c", 0.7], ["d", Estimate.missing("none")]]
+    table = Table("t", "Best.", [Column("s"), Column("r")], rows, best=(("r", "max"),))
+    assert table.marked() == {(1, 1), (2, 1)}
+    assert table.latex().count(r"\textbf{0.70}") == 2
+
+
+def test_a_lone_value_is_not_called_the_best() -> None:
+    table = Table("t", "One.", [Column("s"), Column("r")], [["a", 0.5]], best=(("r", "max"),))
+    assert table.marked() == set()
+
+
+def test_numbers_are_rounded_with_a_true_minus_sign_and_no_minus_before_zero() -> None:
+    assert shown_number(-0.126) == "−0.13"
+    assert shown_number(-0.001) == "0.00"
+    assert shown_number(12345.678, Column("", 1)) == "12\u202f345.7"
+    assert shown_number(0.0004, Column("", p_value=True)) == "< 0.001"
+    assert shown_interval(Estimate(0.5, -0.1, 0.9), Column("")) == "−0.10 to 0.90"
+
+
+def test_latex_escapes_what_latex_would_run() -> None:
+    assert latex_text(r"\input{/etc/passwd} 50% $x_1$ a&b #1 ~ ^") == (
+        r"\textbackslash{}input\{/etc/passwd\} 50\% \$x\_1\$ a\&b \#1 \textasciitilde{} \textasciicircum{}"
+    )
+
+
+def test_latex_has_as_many_columns_as_it_declares_whatever_the_cells_hold() -> None:
+    rows = [["a_b & c", Estimate(-0.5, -0.6, -0.4), "x > y"], ["{}", Estimate.missing("no"), "±"]]
+    text = Table("odd-name", "100 % of _all_.", [Column("System"), Column("r"), Column("said")], rows).latex()
+    assert r"\begin{tabular}{@{}lrl@{}}" in text
+    lines = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert [line.replace(r"\&", "").count("&") for line in lines] == [2, 2, 2]
+    assert r"$-$0.50 [$-$0.60, $-$0.40]" in text

@@ -1,0 +1,128 @@
+"""Headless Chromium, and a study to look at; absent, the tests are skipped (in CI: fail)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Any]:
+    """Playwright, with a Chromium to drive."""
+    message = "needs Chromium (apt-get install chromium) and playwright"
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        sync_playwright = None
+    if CHROMIUM is None or sync_playwright is None:
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Any) -> Iterator[Any]:
+    """A running browser."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def launch_at(playwright: Any) -> Callable[[Path], Any]:
+    """Start a browser that keeps what it knows in a folder, as one at home does."""
+
+    def launch(folder: Path) -> Any:
+        return playwright.chromium.launch_persistent_context(str(folder), executable_path=CHROMIUM, args=FLAGS)
+
+    return launch
+
+
+def watch(page: Any, complaints: list[str]) -> None:
+    """Note what the browser complains of: script errors, and everything that the content security policy stops."""
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console",
+        lambda message: (
+            complaints.append(message.text)
+            if "Content Security Policy" in message.text or "Uncaught" in message.text
+            else None
+        ),
+    )
+
+
+@pytest.fixture
+def new_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """A page in a fresh browser: `new_page(width, height, javascript=False, ...)`. It must have nothing to complain of."""
+    complaints: list[str] = []
+    contexts = []
+
+    def make(width: int = 1280, height: int = 900, *, javascript: bool = True, **options: Any) -> Any:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, java_script_enabled=javascript, **options
+        )
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        watch(page, complaints)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+@pytest.fixture
+def serve_study(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Serve a small study: `serve_study(toml, busy_seconds=...)`."""
+    from tests.browser.sessions import MIXED, serve, write_study
+
+    with ExitStack() as stack:
+
+        def start(toml: str = MIXED, *, busy_seconds: float = 5.0, **sizes: int) -> Any:
+            folder = write_study(tmp_path / "study", toml, **sizes)
+            return stack.enter_context(serve(folder, busy_seconds=busy_seconds))
+
+        yield start
+
+
+@pytest.fixture
+def rated_study(serve_study: Callable[..., Any]) -> Callable[[], Any]:
+    """A served study in which a few people have rated, one is half through, and one was only invited."""
+    from tests.browser.sessions import rate_by_http
+
+    def start() -> Any:
+        served = serve_study()
+        for person, (pages, shift) in enumerate([(99, 0), (99, 1), (99, 2), (12, 0), (0, 0)]):
+            rate_by_http(
+                served,
+                pages,
+                lambda number, values, lean=shift, who=person: values[(number + lean + who) % len(values)],
+            )
+        return served
+
+    return start

@@ -1,0 +1,136 @@
+"""axe-core finds nothing against WCAG 2.2 AA on any page, light or dark, wide or narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from studyapp.assignment import code
+from studyapp.site import write_state
+from tests.browser.sessions import Rater, log_in
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+LOOKS = [
+    pytest.param({"color_scheme": "light"}, (1280, 900), id="light"),
+    pytest.param({"color_scheme": "dark"}, (360, 740), id="dark-phone"),
+]
+
+
+def faults(page: Page) -> list[str]:
+    """What axe-core finds, with the elements it means."""
+    page.evaluate(AXE)
+    found = page.evaluate("rules => axe.run(document, rules)", RULES)
+    return [
+        f"{page.url} {fault['id']} ({fault['impact']}): {[node['html'][:160] for node in fault['nodes'][:3]]}"
+        for fault in found["violations"]
+    ]
+
+
+class Tour:
+    """Goes from page to page and collects what axe-core finds on each."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.found: list[str] = []
+        self.seen: list[str] = []
+
+    def look(self, name: str) -> None:
+        self.seen.append(name)
+        self.found += [f"{name}: {fault}" for fault in faults(self.page)]
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_no_rater_page_has_a_barrier(
+    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+) -> None:
+    served = serve_study()
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+    rater = Rater(page, served.names)
+    page.goto(f"{served.base}/enter/{code(20)}")
+    tour.look("refused link")
+    page.goto(served.base)
+    tour.look("passphrase")
+    page.locator("#passphrase").fill("wrong one")
+    page.get_by_role("checkbox").check()
+    page.locator("form button.primary").click()
+    page.get_by_role("alert").wait_for()
+    tour.look("wrong passphrase")
+    page.locator("#passphrase").fill("open sesame")
+    page.get_by_role("checkbox").check()
+    rater.send()
+    tour.look("instructions")
+    rater.send()
+    tour.look("practice")
+    rater.click("1")
+    rater.send()
+    tour.look("feedback")
+    page.locator("[data-go]").click()
+    page.wait_for_url("**/rate/*")
+    scales = set()
+    while not page.url.endswith("/questions"):
+        top = rater.pairs()[0][2]
+        if top not in scales:
+            scales.add(top)
+            tour.look(f"rating up to {top}")
+        if top == "5" and "lacking" not in tour.seen:
+            page.locator("form button.primary").click()
+            page.get_by_role("alert").wait_for()
+            tour.look("lacking")
+            page.locator("[data-enlarge]").first.click()
+            tour.look("enlarged")
+            page.keyboard.press("Escape")
+        rater.click(*["1"] * len(rater.pairs()))
+        rater.send()
+    tour.look("questions")
+    page.get_by_text("easy").click()
+    rater.send()
+    tour.look("thanks")
+    with served.store.write() as connection:
+        write_state(connection, "closed")
+    page.wait_for_timeout(1100)  # the state that a server goes by may be a second old
+    page.context.clear_cookies()
+    page.goto(f"{served.base}/consent")
+    tour.look("closed")
+    assert not tour.found
+    assert {"rating up to 1", "rating up to 5", "rating up to 9"} <= set(tour.seen)
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_no_admin_page_has_a_barrier(
+    rated_study: Callable[[], Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+) -> None:
+    served = rated_study()
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+    page.goto(f"{served.base}/admin/login")
+    tour.look("password")
+    log_in(page, served.base)
+    assert page.locator("svg.chart[role=img]").count() >= 6
+    tour.look("overview")
+    page.locator("summary").first.click()
+    tour.look("overview with figures")
+    for name in ("raters", "handout", "invite", "export"):
+        page.goto(f"{served.base}/admin/{name}")
+        tour.look(name)
+    page.goto(f"{served.base}/admin/invite")
+    page.locator("#count").fill("3")
+    page.get_by_role("button", name="Make links").click()
+    page.get_by_role("status").wait_for()
+    tour.look("links")
+    page.goto(f"{served.base}/admin/raters")
+    page.locator("a.button").first.click()
+    page.wait_for_url("**/forget/*")
+    tour.look("forget")
+    assert not tour.found
+
+
+def test_axe_would_have_found_a_barrier(new_page: Callable[..., Page]) -> None:
+    page = new_page()
+    page.set_content("<html lang=en><title>x</title><main><h1>x</h1><img src='data:,'><input></main>")
+    assert {fault.split()[1] for fault in faults(page)} >= {"image-alt", "label"}

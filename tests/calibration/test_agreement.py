@@ -1,0 +1,131 @@
+"""Agreement, against the libraries that others use and against brute force."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score
+
+from calibration import agreement
+from calibration.panel import Panel
+from calibration.simulation import simulate_panel
+
+
+def with_gaps(seed: int, raters: int = 5, pairs: int = 25, missing: float = 0.3) -> tuple[Panel, np.ndarray]:
+    """A panel with gaps and its pairs-by-raters matrix."""
+    rng = np.random.default_rng(seed)
+    worth = rng.normal(size=pairs)
+    matrix = np.clip(np.round(3 + worth[:, None] + rng.normal(0, 0.8, (pairs, raters))), 1, 5)
+    matrix[rng.random(matrix.shape) < missing] = np.nan
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    frame = pd.DataFrame(
+        {"rater_id": columns, "pair_id": rows, "rating": matrix[rows, columns], "base": np.ones(len(rows), dtype=bool)}
+    )
+    return Panel.from_frame(frame), matrix
+
+
+def complete(seed: int) -> tuple[Panel, np.ndarray]:
+    return with_gaps(seed, missing=0.0)
+
+
+@pytest.mark.parametrize("level", agreement.LEVELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_with_gaps_equals_the_package_on_the_whole_matrix(level: agreement.Level, seed: int) -> None:
+    panel, matrix = with_gaps(seed)
+    expected = krippendorff.alpha(matrix.T, level_of_measurement=level)
+    assert agreement.krippendorff_alpha(panel, level).value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interval_alpha_from_variances_equals_the_package(seed: int) -> None:
+    panel, matrix = with_gaps(seed)
+    expected = krippendorff.alpha(matrix.T, level_of_measurement="interval")
+    assert agreement.interval_alpha(panel) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intraclass_correlations_equal_pingouins(seed: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pingouin
+
+        panel, matrix = complete(seed)
+        rows, columns = np.indices(matrix.shape)
+        long = pd.DataFrame({"pair": rows.ravel(), "rater": columns.ravel(), "rating": matrix.ravel()})
+        table = pingouin.intraclass_corr(long, targets="pair", raters="rater", ratings="rating")
+    values = dict(zip(table["Type"].str.replace(r"[(),]", "", regex=True), table["ICC"], strict=True))
+    single = values.get("ICC1", values.get("ICC11"))
+    two, two_mean = values.get("ICC2", values.get("ICCA1")), values.get("ICC2k", values.get("ICCAk"))
+    icc = agreement.intraclass(panel)
+    assert [icc.one.value, icc.two.value, icc.two_mean.value] == pytest.approx([single, two, two_mean], abs=5e-7)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_weighted_kappa_and_spearman_equal_scikit_learn_and_scipy_couple_by_couple(missing: float) -> None:
+    panel, matrix = with_gaps(3, missing=missing)
+    kappas, correlations = [], []
+    for one, other in itertools.combinations(range(matrix.shape[1]), 2):
+        both = ~np.isnan(matrix[:, [one, other]]).any(axis=1)
+        x, y = matrix[both, one], matrix[both, other]
+        kappas.append(cohen_kappa_score(x.astype(int), y.astype(int), weights="quadratic", labels=[1, 2, 3, 4, 5]))
+        correlations.append(spearmanr(x, y).statistic)
+    pairwise = agreement.pairwise(panel)
+    assert pairwise.kappa.value == pytest.approx(np.mean(kappas), abs=1e-10)
+    assert pairwise.spearman.value == pytest.approx(np.mean(correlations), abs=1e-10)
+    assert pairwise.couples == len(kappas)
+
+
+def test_icc_1_with_unequal_numbers_equals_the_variance_components() -> None:
+    panel, matrix = with_gaps(1)
+    size = (~np.isnan(matrix)).sum(axis=1)
+    values = [row[~np.isnan(row)] for row in matrix[size > 1]]
+    n = np.array([len(v) for v in values])
+    within = sum(((v - v.mean()) ** 2).sum() for v in values) / (n.sum() - len(n))
+    grand = np.concatenate(values).mean()
+    between = sum(len(v) * (v.mean() - grand) ** 2 for v in values) / (len(n) - 1)
+    typical = (n.sum() - (n**2).sum() / n.sum()) / (len(n) - 1)
+    expected = (between - within) / (between + (typical - 1) * within)
+    assert agreement.intraclass(panel).one.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_agreement_that_cannot_be_computed_says_why() -> None:
+    frame = pd.DataFrame({"rater_id": ["a", "b"], "pair_id": ["p", "q"], "rating": [1.0, 2.0]})
+    panel = Panel.from_frame(frame)
+    assert agreement.krippendorff_alpha(panel, "ordinal").reason == "no pair has two ratings"
+    assert agreement.intraclass(panel).one.reason == "fewer than two pairs have two ratings"
+    assert "no two" in (agreement.pairwise(panel).kappa.reason or "")
+    same = panel.with_rating(np.array([3.0, 3.0]))
+    assert agreement.krippendorff_alpha(same, "nominal").reason == "every rating is the same"
+
+
+def test_the_complete_block_drops_raters_or_pairs_whichever_costs_less() -> None:
+    _, matrix = complete(0)
+    matrix[3:, 4] = np.nan  # the last rater stopped early
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    frame = pd.DataFrame({"rater_id": columns, "pair_id": rows, "rating": matrix[rows, columns], "base": True})
+    assert agreement.complete_block(Panel.from_frame(frame)).shape == (25, 4)
+    _, matrix = complete(0)
+    matrix[24, :] = [1, np.nan, np.nan, np.nan, np.nan]  # one pair that only the first rated
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    frame = pd.DataFrame({"rater_id": columns, "pair_id": rows, "rating": matrix[rows, columns], "base": True})
+    assert agreement.complete_block(Panel.from_frame(frame)).shape == (24, 5)
+
+
+def test_a_large_panel_is_sampled_the_same_way_each_time() -> None:
+    panel = simulate_panel(250, 20, 0, seed=1).panel
+    one, other = agreement.pairwise(panel), agreement.pairwise(panel)
+    assert one == other
+    assert one.couples == 200 * 199 // 2
+
+
+def test_calibrated_values_have_an_interval_alpha_and_no_nominal_one() -> None:
+    panel = simulate_panel(20, 30, 10, seed=1).panel
+    spread = panel.with_rating(panel.rating + np.random.default_rng(0).normal(0, 0.1, len(panel.rating)))
+    assert agreement.krippendorff_alpha(spread, "interval").value is not None
+    assert "this is for categories" in (agreement.krippendorff_alpha(spread, "nominal").reason or "")

@@ -1,0 +1,231 @@
+"""relstudy calibrate as a person meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from calibration.panel import Panel
+from calibration.simulation import SimulatedPanel, simulate_panel
+from studyapp.cli import main
+
+TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")
+
+
+def frame_of(panel: Panel) -> pd.DataFrame:
+    frame = panel.pairs.iloc[panel.pair].reset_index(drop=True)
+    frame.insert(0, "rater_id", panel.raters.to_numpy()[panel.rater])
+    frame["rating"] = panel.rating
+    frame["block"] = np.where(panel.base[panel.pair], "base", "unique")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def simulated() -> SimulatedPanel:
+    return simulate_panel(12, 20, 40, seed=11)
+
+
+@pytest.fixture
+def ratings(simulated: SimulatedPanel, tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.csv"
+    frame_of(simulated.panel).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("method", ["pooled", "shrunk", "zscore", "mean", "none"])
+def test_every_method_writes_the_three_tables_and_strict_json(ratings: Path, tmp_path: Path, method: str) -> None:
+    result = run(ratings, "-o", tmp_path / "out", "--method", method, "--json")
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert figures["method"] == method
+    assert {"raters", "base_pairs", "ratings", "undecided", "icc", "flags"} <= set(figures)
+    assert set(figures["krippendorff_alpha"]) == {"nominal", "ordinal", "interval"}
+    for name in ("within_item_variance", "leave_one_out_correlation"):
+        assert {"before", "after"} <= set(figures[name])
+    assert all((tmp_path / "out" / name).is_file() for name in TABLES)
+
+
+def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp_path: Path) -> None:
+    result = run(ratings, "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    sentence = "method pooled: pairs look handed out at random (compared by the other raters' ratings"
+    assert sentence in result.stdout
+    assert sentence in run(ratings, "-o", tmp_path / "out", "--json").stderr
+    assert "variance within a pair" in result.stdout
+
+
+def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_too(
+    ratings: Path, tmp_path: Path
+) -> None:
+    frame = pd.read_csv(ratings)
+    for value, method in (("at random over the pool", "pooled"), ("fixed", "shrunk")):
+        frame.assign(handed_out=value).to_csv(ratings, index=False)
+        figures = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
+        assert figures["method"] == method
+    result = run(ratings, "-o", tmp_path / "out", "--method", "pooled")
+    assert result.exit_code == 1
+    assert "pooled rests on pairs handed out at random, and these are recorded as fixed" in result.stderr
+
+
+def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    frame_of(simulate_panel(12, 20, 40, handed_out="sorted", seed=3).panel).to_csv(path, index=False)
+    result = run(path, "-o", tmp_path / "out")
+    assert "method shrunk: pairs do not look handed out at random" in result.stdout
+    refused = run(path, "-o", tmp_path / "out2", "--method", "pooled")
+    assert refused.exit_code == 1
+    assert "these do not look it (compared by" in refused.stderr
+    assert not (tmp_path / "out2").exists()
+    assert run(path, "-o", tmp_path / "out2", "--method", "pooled", "--force").exit_code == 0
+
+
+def test_judgments_carry_inclusion_probabilities_from_the_ratings_or_the_pairs(ratings: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(ratings)
+    pairs = frame[["query_id", "result_id"]].drop_duplicates().assign(inclusion_probability=0.125)
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    out = tmp_path / "out"
+    result = run(ratings, "-o", out, "--pairs", tmp_path / "pairs.csv")
+    assert "inclusion probabilities are not known" not in result.stderr
+    assert (pd.read_csv(out / "judgments.csv")["inclusion_probability"] == 0.125).all()
+    frame.assign(inclusion_probability=0.25).to_csv(ratings, index=False)
+    run(ratings, "-o", out)
+    assert (pd.read_csv(out / "judgments.csv")["inclusion_probability"] == 0.25).all()
+    pairs.iloc[1:].to_csv(tmp_path / "pairs.csv", index=False)
+    result = run(ratings, "-o", out, "--pairs", tmp_path / "pairs.csv")
+    assert "1 of 180 pairs have no known inclusion probability" in result.stderr
+
+
+def test_calibrated_values_may_leave_the_scale_unless_clipped(ratings: Path, tmp_path: Path) -> None:
+    run(ratings, "-o", tmp_path / "free", "--method", "zscore")
+    run(ratings, "-o", tmp_path / "clipped", "--method", "zscore", "--clip")
+    free = pd.read_csv(tmp_path / "free" / "calibrated.csv")["calibrated"]
+    clipped = pd.read_csv(tmp_path / "clipped" / "calibrated.csv")["calibrated"]
+    assert free.min() < 1
+    assert (clipped.min(), clipped.max()) == (1, 5)
+    assert np.allclose(clipped, free.clip(1, 5))
+
+
+def test_undecided_ratings_stay_in_the_table_without_a_number(ratings: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(ratings)
+    frame.loc[frame.index[::7], "rating"] = np.nan
+    frame.to_csv(ratings, index=False)
+    result = run(ratings, "-o", tmp_path / "out", "--json")
+    figures = json.loads(result.stdout)
+    calibrated = pd.read_csv(tmp_path / "out" / "calibrated.csv")
+    assert figures["undecided"] == calibrated["calibrated"].isna().sum() == frame["rating"].isna().sum()
+    assert figures["ratings"] + figures["undecided"] == len(frame)
+
+
+def test_figures_that_cannot_be_computed_are_null_with_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("rater_id,query_id,result_id,rating\na,q,x,3\na,q,y,4\n")
+    figures = json.loads(run(path, "-o", tmp_path / "out", "--json").stdout)
+    assert figures["within_item_variance"]["before"] is None
+    assert figures["reasons"]["within_item_variance.before"] == "no pair has two ratings"
+    assert figures["krippendorff_alpha"]["ordinal"] is None
+    raters = pd.read_csv(tmp_path / "out" / "raters.csv")
+    assert raters["agreement"].isna().all()
+
+
+def test_a_wrong_table_ends_with_exit_code_1_its_faults_and_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("rater_id,query_id,result_id,rating\na,q,x,three\n")
+    result = run(path, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"relstudy: {path}, row 2, column rating: 'three' is not allowed")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Name a folder to write to, with -o."),
+        (["-o", "OUT", "--method", "magic"], "is not one of"),
+        (["-o", "OUT", "--binary", "x.csv"], "--binary goes with --figures"),
+        (["-o", "OUT", "--scores", "x.csv"], "--scores goes with --compare"),
+    ],
+)
+def test_wrong_usage_ends_with_exit_code_2(ratings: Path, arguments: list[str], message: str) -> None:
+    result = run(ratings, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_file_where_the_folder_should_be_is_named(ratings: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    result = run(ratings, "-o", tmp_path / "out")
+    assert (result.exit_code, "this is a file; -o needs a folder" in result.stderr) == (1, True)
+
+
+def test_figures_are_written_as_well_formed_svg(ratings: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(ratings)
+    frame.assign(rating=(frame["rating"] > 3).astype(int), scale="binary").to_csv(tmp_path / "binary.csv", index=False)
+    result = run(ratings, "-o", tmp_path / "out", "--figures", "--binary", tmp_path / "binary.csv")
+    assert result.exit_code == 0, result.output
+    names = sorted(path.name for path in (tmp_path / "out" / "figures").iterdir())
+    assert names == ["binary-by-graded.svg", "rater-lines.svg", "raters.svg", "variance-by-mean.svg"]
+    for name in names:
+        root = ElementTree.parse(tmp_path / "out" / "figures" / name).getroot()
+        assert root.get("aria-label")
+    result = run(ratings, "-o", tmp_path / "out", "--figures", "--binary", ratings)
+    assert "ratings on the binary scale (0 or 1) are needed" in result.stderr
+
+
+def test_help_shows_an_example_and_loads_no_heavy_library() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from click.testing import CliRunner; from studyapp.cli import main;"
+        "r = CliRunner().invoke(main, ['calibrate', '--help']); assert r.exit_code == 0;"
+        "assert 'Examples:' in r.output;"
+        "print([m for m in ('pandas', 'numpy', 'pymc', 'matplotlib', 'scipy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+# One rater against the rest
+
+
+def test_a_rater_is_compared_with_all_the_others_and_systems_on_both_sides(
+    ratings: Path, simulated: SimulatedPanel, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    scores = simulated.panel.pairs.assign(
+        good=simulated.worth + rng.normal(0, 0.5, len(simulated.worth)), noise=rng.normal(size=len(simulated.worth))
+    )
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    result = run(ratings, "--compare", "r0003", "--scores", tmp_path / "scores.csv", "--json")
+    assert result.exit_code == 0, result.output
+    comparison = json.loads(result.stdout)
+    assert comparison["share"] == pytest.approx(1 / 12, abs=0.01)
+    assert comparison["shared_pairs"] > 20
+    assert abs(comparison["bias_after"]["value"]) < abs(comparison["bias_before"]["value"]) + 0.1
+    good, noise = comparison["systems"]["good"], comparison["systems"]["noise"]
+    assert good["combined"]["value"] > 0.7 > 0.4 > noise["combined"]["value"]
+    assert good["rater"]["value"] == pytest.approx(good["others"]["value"], abs=0.2)
+    words = run(ratings, "--compare", "r0003", "--scores", tmp_path / "scores.csv").stdout
+    assert "Rater r0003 gave 8." in words
+    assert "difference" in words
+
+
+def test_an_unknown_rater_is_named(ratings: Path) -> None:
+    result = run(ratings, "--compare", "nobody")
+    assert result.exit_code == 1
+    assert "there is no rater 'nobody'; the 12 raters are r0000, r0001" in result.stderr
+
+
+def test_a_score_table_without_numbers_is_refused(ratings: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("query_id,result_id,title\nq,x,hello\n")
+    result = run(ratings, "--compare", "r0003", "--scores", tmp_path / "s.csv")
+    assert "there is no column score and no other column of numbers" in result.stderr

@@ -1,0 +1,138 @@
+"""Judgments: made from ratings, written, and read from anyone's table or qrels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from calibration.errors import RelstudyError, TableError
+from calibration.judgments import inclusion_probabilities, make_judgments, read_judgments, write_judgments
+from calibration.panel import Panel
+from calibration.simulation import simulate_panel
+
+
+@pytest.fixture
+def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def write(text: str, name: str = "judgments.csv") -> Path:
+        path = tmp_path / name
+        path.write_text(text.strip() + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_judgments_are_means_and_standard_errors_borrow_from_the_average_pair() -> None:
+    frame = pd.DataFrame(
+        {"rater_id": list("abcab"), "query_id": "q", "result_id": list("xxxyy"), "rating": [1.0, 2, 6, 3, np.nan]}
+    )
+    result = make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy())
+    assert result["judgment"].tolist() == [3.0, 3.0]
+    assert result["n_ratings"].tolist() == [3, 1]
+    # x alone has two ratings or more: variance 7, squares 14. (8 * 7 + 14) / (8 + 2) = 7, and y has 7 as well.
+    assert result["standard_error"].tolist() == pytest.approx([np.sqrt(7 / 3), np.sqrt(7)])
+    assert result["pair_id"].tolist() == ["q|x", "q|y"]
+
+
+def test_standard_errors_cover_the_true_mean_as_often_as_they_say() -> None:
+    simulated = simulate_panel(40, 0, 100, leniency=0, sharpness=0, scale="1-9", seed=5)
+    result = make_judgments(simulated.panel, simulated.panel.rating)
+    code = result["result_id"].str[1:].astype(int)
+    # The exact expectation of a rating: steps at half units of the scale, the ends taking the rest.
+    steps = np.arange(1.5, 9)
+    above = norm.sf((steps[None, :] - 5 - simulated.worth[code][:, None] * 8 / 4.2) / (0.6 * 8 / 4.2))
+    z = (result["judgment"] - (1 + above.sum(axis=1))) / result["standard_error"]
+    # 95 % of about 1,300 pairs, give or take three standard errors of that share.
+    assert np.mean(np.abs(z) < 1.96) == pytest.approx(0.95, abs=0.018)
+
+
+def test_a_pair_that_everyone_left_undecided_has_no_judgment() -> None:
+    frame = pd.DataFrame({"rater_id": list("ab"), "query_id": "q", "result_id": list("xy"), "rating": [1.0, np.nan]})
+    assert make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy())["result_id"].tolist() == ["x"]
+
+
+def test_where_no_pair_has_two_ratings_the_standard_error_is_left_empty() -> None:
+    frame = pd.DataFrame({"rater_id": list("ab"), "query_id": "q", "result_id": list("xy"), "rating": [1.0, 2.0]})
+    assert make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy())["standard_error"].isna().all()
+
+
+def test_judgments_come_back_as_they_were_written(tmp_path: Path) -> None:
+    panel = simulate_panel(5, 6, 10, seed=1).panel
+    judgments = make_judgments(panel, panel.rating).assign(inclusion_probability=0.25)
+    write_judgments(judgments, tmp_path / "j.csv")
+    assert (tmp_path / "j.csv").read_text().splitlines()[0] == (
+        "pair_id,query_id,result_id,judgment,n_ratings,standard_error,inclusion_probability"
+    )
+    back = read_judgments(tmp_path / "j.csv")
+    assert back["judgment"].tolist() == judgments["judgment"].tolist()
+    assert back["probability_known"].all()
+    assert back.attrs["probabilities"] == "given"
+
+
+def test_without_probabilities_all_pairs_weigh_one_and_the_table_says_so(table) -> None:  # type: ignore[no-untyped-def]
+    frame = read_judgments(table("query_id,result_id,judgment\nq,x,4\nq,y,2"))
+    assert frame["inclusion_probability"].tolist() == [1, 1]
+    assert not frame["probability_known"].any()
+    assert frame.attrs["probabilities"] == "absent"
+
+
+def test_a_single_unknown_probability_stays_unknown(table) -> None:  # type: ignore[no-untyped-def]
+    frame = read_judgments(table("query_id,result_id,judgment,inclusion_probability\nq,x,4,.5\nq,y,2,"))
+    assert frame["inclusion_probability"].isna().tolist() == [False, True]
+    assert frame["probability_known"].tolist() == [True, False]
+
+
+def test_a_rating_column_is_averaged_into_judgments(table) -> None:  # type: ignore[no-untyped-def]
+    frame = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,\na,q,z,5"))
+    assert frame[["result_id", "judgment", "n_ratings"]].to_numpy().tolist() == [["x", 3.0, 2], ["z", 5.0, 1]]
+
+
+def test_trec_qrels_are_read(table) -> None:  # type: ignore[no-untyped-def]
+    frame = read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2 0", "qrels.txt"))
+    assert frame[["query_id", "result_id", "judgment"]].to_numpy().tolist() == [
+        ["301", "DOC-1", 2],
+        ["301", "DOC-2", 0],
+    ]
+    with pytest.raises(TableError, match="row 2: '301 0 DOC-2' is not allowed; a TREC qrels line has four fields"):
+        read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2", "bad.txt"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query_id,result_id\nq,x", "column judgment: this column is required"),
+        ("query_id,result_id,judgment\n", "there are no judgments below the header"),
+        ("query_id,result_id,judgment\nq,x,good", "'good' is not allowed; a number is allowed"),
+        (
+            "query_id,result_id,judgment,inclusion_probability\nq,x,1,0",
+            "'0' is not allowed; a number above 0 and at most 1",
+        ),
+        (
+            "query_id,result_id,judgment\nq,x,1\nq,x,2",
+            "row 3, column judgment: '2' is not allowed; an earlier row has another",
+        ),
+        ("query_id,result_id,rating\nq,x,", "there is no rating that is a number"),
+    ],
+)
+def test_faults_of_judgments_are_named(table, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(RelstudyError) as caught:
+        read_judgments(table(text))
+    assert message in str(caught.value)
+
+
+def test_identical_judgments_are_merged_and_counted(table) -> None:  # type: ignore[no-untyped-def]
+    frame = read_judgments(table("query_id,result_id,judgment\nq,x,1\nq,x,1.0"))
+    assert len(frame) == 1
+    assert frame.attrs["merged"] == 1
+
+
+def test_probabilities_are_joined_by_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
+    pairs = table("pair_id,query_id,result_id,inclusion_probability\np,q,x,.5\nr,q,y,.25\nr2,q,y,.25", "pairs.csv")
+    wanted = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"]})
+    assert np.nan_to_num(inclusion_probabilities(wanted, pairs), nan=-1).tolist() == [0.25, 0.5, -1]
+    bad = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,x,.25", "bad.csv")
+    with pytest.raises(TableError, match="a pair has one inclusion probability"):
+        inclusion_probabilities(wanted, bad)

@@ -1,0 +1,166 @@
+"""Profiles and flags of raters; the test of random hand-out; the ordinal model; figure 5.2."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.choice import choose_method
+from calibration.errors import RelstudyError
+from calibration.handout import balance
+from calibration.linear import none
+from calibration.methods import fit_lines
+from calibration.ordinal import category_scores, fit_ordinal
+from calibration.panel import Panel
+from calibration.plots import binary_against_graded, matching_fractions
+from calibration.raters import agreement_with_others, rater_profiles
+from calibration.simulation import simulate_panel
+
+
+def odd_panel() -> tuple[Panel, np.ndarray]:
+    """Eleven ordinary raters, one who was undecided thrice, and six odd ones, on 30 base pairs; and seconds per rating."""
+    simulated = simulate_panel(11, 30, 0, seed=2)
+    good = pd.DataFrame(
+        {"rater_id": simulated.panel.rater, "pair_id": simulated.panel.pair, "rating": simulated.panel.rating}
+    )
+    worth = np.clip(np.round(3 + simulated.worth), 1, 5)
+    rng = np.random.default_rng(0)
+    odd = {
+        "constant": np.full(30, 3.0),
+        "reversed": 6 - worth,
+        "random": rng.integers(1, 6, 30).astype(float),
+        "fast": worth,
+        "incomplete": np.where(np.arange(30) < 12, np.nan, worth),
+        "careful": np.where(np.arange(30) < 3, np.nan, worth),
+        "hesitant": np.where(np.arange(30) < 20, np.nan, worth),
+    }
+    frames = [good.assign(rater_id="r" + good["rater_id"].astype(str))]
+    frames += [pd.DataFrame({"rater_id": name, "pair_id": range(30), "rating": v}) for name, v in odd.items()]
+    frame = pd.concat(frames, ignore_index=True)
+    frame = frame[~((frame["rater_id"] == "incomplete") & frame["rating"].isna())].assign(base=True)
+    seconds = np.where(frame["rater_id"] == "fast", 1.0, 6.0)
+    return Panel.from_frame(frame), seconds
+
+
+def test_each_flag_is_raised_for_the_rater_who_earns_it_and_for_no_other() -> None:
+    panel, seconds = odd_panel()
+    flags = rater_profiles(panel, none(panel), seconds).set_index("rater_id")["flags"]
+    assert flags["constant"] == "constant; constant on base"
+    assert flags["reversed"] == "reversed"
+    assert flags["random"] == "disagrees"
+    assert flags["fast"] == "too fast"
+    assert flags["incomplete"] == "base block incomplete"
+    assert flags["hesitant"] == "base block incomplete; often undecided"
+    assert (flags[["careful", *(f"r{i}" for i in range(11))]] == "").all()
+
+
+def test_missing_base_ratings_are_flagged() -> None:
+    rows = [(r, p, v) for r in "abc" for p, v in (("p", 1), ("q", 3), ("s", 5))] + [("d", "p", 2), ("e", "u", 4)]
+    frame = pd.DataFrame(rows, columns=["rater_id", "pair_id", "rating"])
+    panel = Panel.from_frame(frame.assign(base=frame["pair_id"] != "u"))
+    flags = rater_profiles(panel, fit_lines(panel, "zscore")).set_index("rater_id")["flags"]
+    assert flags["d"] == "too few base ratings"
+    assert flags["e"] == "no base ratings"
+
+
+def test_agreement_is_the_correlation_with_the_mean_of_the_others() -> None:
+    panel = simulate_panel(6, 12, 20, seed=3).panel
+    found, n = agreement_with_others(panel)
+    for code in range(6):
+        mine, theirs = [], []
+        for pair in panel.pair[panel.rater == code]:
+            rows = panel.pair == pair
+            if rows.sum() > 1:
+                mine.append(panel.rating[rows & (panel.rater == code)][0])
+                theirs.append(panel.rating[rows & (panel.rater != code)].mean())
+        assert n[code] == len(mine)
+        assert found[code] == pytest.approx(np.corrcoef(mine, theirs)[0, 1], abs=1e-12)
+
+
+# Random hand-out
+
+
+@pytest.mark.parametrize(("ratings_per_pair", "how"), [(1, "base"), (3, "others")])
+def test_random_hand_out_passes_and_hand_out_by_worth_does_not(ratings_per_pair: int, how: str) -> None:
+    kinds: dict[str, list[float]] = {"random": [], "sorted": []}
+    for kind, found in kinds.items():
+        for seed in range(20):
+            test = balance(
+                simulate_panel(20, 20, 40, ratings_per_pair=ratings_per_pair, handed_out=kind, seed=seed).panel
+            )
+            assert test.how == how
+            assert test.p is not None
+            found.append(test.p)
+    # At the 1 % level 20 random panels raise 0.2 alarms; three would be a wrong test.
+    assert sum(p < 0.01 for p in kinds["random"]) <= 2
+    assert all(p < 0.01 for p in kinds["sorted"])
+
+
+def test_the_share_of_false_alarms_is_near_its_level() -> None:
+    alarms = [(balance(simulate_panel(20, 20, 40, seed=1000 + seed).panel).p or 0) < 0.1 for seed in range(120)]
+    # 10 %, and three standard errors of that share over 120 panels.
+    assert np.mean(alarms) < 0.1 + 3 * np.sqrt(0.09 / 120)
+
+
+def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
+    complete = simulate_panel(5, 30, 0, seed=1).panel
+    assert balance(complete).reason == "every pair is in the base block"
+    assert choose_method(complete, None).method == "shrunk"
+    loose = simulate_panel(8, 0, 60, seed=1).panel
+    assert balance(loose).reason == "there is no base block to compare with"
+    assert choose_method(loose, "random").method == "pooled"
+    assert choose_method(loose, "fixed").method == "none"
+    assert "there is no base block" in choose_method(loose, None).why
+    brief = simulate_panel(8, 7, 60, ratings_per_pair=1, seed=1).panel
+    assert "7 base pairs are too few to test it on" in choose_method(brief, None).why
+    short = simulate_panel(8, 2, 60, ratings_per_pair=1, seed=1).panel
+    assert choose_method(short, None).method == "shrunk"
+    assert choose_method(short, "random").method == "pooled"
+
+
+# The ordinal model
+
+
+def test_a_categorys_score_is_the_mean_worth_given_that_rating() -> None:
+    thresholds = np.array([-1.0, 0.5, 2.0])
+    rng = np.random.default_rng(0)
+    theta = rng.normal(size=2_000_000)
+    latent = 0.3 + 1.7 * theta + rng.logistic(size=theta.size)
+    category = np.searchsorted(thresholds, latent)
+    expected = [theta[category == k].mean() for k in range(4)]
+    # Monte Carlo error of a mean over at least 200,000 draws is 0.002.
+    assert category_scores(np.array([0.3]), np.array([1.7]), thresholds)[0] == pytest.approx(expected, abs=0.006)
+
+
+@pytest.mark.slow
+def test_the_ordinal_model_recovers_leniency_and_puts_raters_on_one_scale() -> None:
+    simulated = simulate_panel(10, 25, 40, seed=5)
+    result = fit_ordinal(simulated.panel, iterations=6000)
+    assert np.corrcoef(result.leniency, simulated.leniency)[0, 1] > 0.9
+    assert (np.diff(result.scores, axis=1) > 0).all()
+    assert result.calibrated.mean() == pytest.approx(simulated.panel.rating.mean())
+    raw = np.corrcoef(simulated.panel.rating, simulated.worth[simulated.panel.pair])[0, 1]
+    assert np.corrcoef(result.calibrated, simulated.worth[simulated.panel.pair])[0, 1] > raw + 0.02
+
+
+def test_the_ordinal_model_refuses_numbers_that_are_no_categories() -> None:
+    panel = simulate_panel(4, 10, 0, seed=1).panel
+    noisy = panel.with_rating(panel.rating + np.random.default_rng(0).normal(size=len(panel.rating)))
+    with pytest.raises(RelstudyError, match="2 to 20 distinct ratings, and these have 40"):
+        fit_ordinal(noisy)
+
+
+# Figure 5.2
+
+
+def test_graded_ratings_are_met_with_the_binary_answers_to_the_same_pairs() -> None:
+    pairs = {"query_id": ["q"] * 4, "result_id": list("wxyz")}
+    graded = pd.DataFrame({**pairs, "rating": [1.0, 5.0, 5.0, 9.0]})
+    binary = pd.DataFrame({**pairs, "rating": [0.0, 0.0, 1.0, 1.0]})
+    table = matching_fractions(binary, graded)
+    assert table[["rating", "n", "fraction"]].to_numpy().tolist() == [[1, 1, 0], [5, 2, 0.5], [9, 1, 1]]
+    assert ((table["low"] <= table["fraction"]) & (table["fraction"] <= table["high"])).all()
+    assert "Fraction of good matches" in binary_against_graded(binary, graded)
+    with pytest.raises(RelstudyError, match="no pair has a rating on both scales"):
+        binary_against_graded(binary.assign(query_id="other"), graded)

@@ -1,0 +1,212 @@
+"""The ratings table: what is taken, what is refused, and in which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.errors import RelstudyError
+from calibration.ratings import Ratings, read_ratings, scale_ends
+
+HEADER = "rater_id,query_id,result_id,rating"
+
+
+@pytest.fixture
+def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def write(text: str) -> Path:
+        path = tmp_path / "ratings.csv"
+        path.write_text(text.strip() + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def refused(path: Path, **options: object) -> str:
+    with pytest.raises(RelstudyError) as caught:
+        read_ratings(path, **options)  # type: ignore[arg-type]
+    return str(caught.value).replace(str(path), "FILE")
+
+
+def test_the_four_columns_are_enough(table) -> None:  # type: ignore[no-untyped-def]
+    ratings = read_ratings(table(f"{HEADER}\na,q,x,4\nb,q,x,\na,q,y,2"))
+    assert ratings.frame["rating"].fillna(-1).tolist() == [4, -1, 2]
+    assert (ratings.scale, ratings.low, ratings.high) == (None, 2, 4)
+    assert ratings.base_rule == "the 1 pair that every rater rated"
+    assert ratings.frame["base"].tolist() == [True, True, False]
+
+
+def test_ids_stay_text_with_their_leading_zeros(table) -> None:  # type: ignore[no-untyped-def]
+    frame = read_ratings(table(f"{HEADER}\n007,01,1e3,4\n7,1,1000,3")).frame
+    assert frame["rater_id"].tolist() == ["007", "7"]
+    assert frame["result_id"].tolist() == ["1e3", "1000"]
+
+
+def test_a_missing_column_is_named_with_those_that_are_there(table) -> None:  # type: ignore[no-untyped-def]
+    message = refused(table("rater_id,query_id,rating\na,q,1"))
+    assert message == (
+        "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating)"
+    )
+
+
+def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(table) -> None:  # type: ignore[no-untyped-def]
+    message = refused(table(f"{HEADER},scale,block\na,q,x,9,1-5,base\n,q,x,four,1-5,bse\nb,,x,3,1-5,"))
+    assert message.splitlines() == [
+        "FILE, row 2, column rating: '9' is not allowed; a number from 1 to 5 is allowed, or empty",
+        "FILE, row 3, column rater_id: '' is not allowed; a value is required",
+        "FILE, row 3, column rating: 'four' is not allowed; a number from 1 to 5 is allowed, or empty",
+        "FILE, row 3, column block: 'bse' is not allowed; base or unique is allowed (or check, repeat, practice)",
+        "FILE, row 4, column query_id: '' is not allowed; a value is required",
+    ]
+
+
+def test_only_the_first_twenty_faults_are_shown_and_the_rest_counted(table) -> None:  # type: ignore[no-untyped-def]
+    rows = "\n".join(f"a,q,x{i},bad" for i in range(1000))
+    lines = refused(table(f"{HEADER}\n{rows}")).splitlines()
+    assert len(lines) == 21
+    assert lines[0].startswith("FILE, row 2,")
+    assert lines[-1] == "... and 980 more faults"
+
+
+def test_contradictory_rows_of_one_rater_and_pair_are_refused(table) -> None:  # type: ignore[no-untyped-def]
+    message = refused(table(f"{HEADER}\na,q,x,4\nb,q,x,2\na,q,x,5\nb,q,x,"))
+    assert message.splitlines() == [
+        "FILE, row 4, column rating: '5' is not allowed; rater a already rated this pair 4 in row 2; keep one of the two",
+        "FILE, row 5, column rating: 'undecided' is not allowed; rater b already rated this pair 2 in row 3; keep one of "
+        "the two",
+    ]
+
+
+def test_identical_rows_are_merged_and_counted(table) -> None:  # type: ignore[no-untyped-def]
+    ratings = read_ratings(table(f"{HEADER}\na,q,x,4\na,q,x,4.0\nb,q,x,\nb,q,x,"))
+    assert len(ratings.frame) == 2
+    assert ratings.merged == 2
+    assert ratings.notes == ("2 rows repeated an earlier row exactly and were merged",)
+
+
+def test_mixed_scales_are_refused(table) -> None:  # type: ignore[no-untyped-def]
+    message = refused(table(f"{HEADER},scale\na,q,x,4,1-5\nb,q,x,3,1-5\na,q,y,1,binary"))
+    assert message == (
+        "FILE, row 4, column scale: 'binary' is not allowed; one calibration takes one scale, and this table mixes 1-5 "
+        "(2 rows), binary (1 rows); split it by scale"
+    )
+
+
+def test_ratings_that_are_all_undecided_are_refused(table) -> None:  # type: ignore[no-untyped-def]
+    assert refused(table(f"{HEADER}\na,q,x,\nb,q,x,")) == (
+        "FILE: every rating is empty (undecided); there is nothing to calibrate"
+    )
+
+
+def test_a_table_without_rows_is_refused(table) -> None:  # type: ignore[no-untyped-def]
+    assert refused(table(HEADER)) == "FILE: there are no ratings below the header"
+
+
+def test_a_slot_column_or_a_column_an_answer_is_no_rater(table) -> None:  # type: ignore[no-untyped-def]
+    assert "column slot: a slot is not a rater" in refused(table("slot,query_id,result_id,rating\n1,q,x,3"))
+    wide = table("query_id,result_id,rating_1,rating_2\nq,x,3,4")
+    assert "columns rating_1, rating_2: a slot is not a rater" in refused(wide)
+
+
+def sorted_rows(raters: int = 3) -> str:
+    rng = np.random.default_rng(0)
+    rows = []
+    for pair in range(60):
+        for slot, rating in enumerate(sorted(rng.integers(1, 6, raters))):
+            rows.append(f"person{slot},q,x{pair},{rating}")
+    return "\n".join([HEADER, *rows])
+
+
+def test_answers_sorted_within_each_pair_are_refused_unless_trusted(table) -> None:  # type: ignore[no-untyped-def]
+    path = table(sorted_rows())
+    message = refused(path)
+    assert "stand in the same order, which people never do: these are sorted slots, not raters" in message
+    assert read_ratings(path, trust_raters=True).frame["rater_id"].nunique() == 3
+
+
+def test_a_strict_and_a_lenient_person_are_not_taken_for_sorted_slots(table) -> None:  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(1)
+    worth = rng.normal(3, 1, 60)
+    seen = {"strict": worth - 0.5, "lenient": worth + 0.5}
+    rows = [
+        f"{name},q,x{i},{int(np.clip(round(value + rng.normal(0, 0.7)), 1, 5))}"
+        for name, values in seen.items()
+        for i, value in enumerate(values)
+    ]
+    assert len(read_ratings(table("\n".join([HEADER, *rows]))).frame) == 120
+
+
+def test_the_base_block_is_the_block_column_then_the_named_column_then_what_all_rated(table) -> None:  # type: ignore[no-untyped-def]
+    rows = f"{HEADER},block,common\na,q,x,4,base,no\nb,q,x,4,base,no\na,q,y,3,unique,yes\nb,q,y,3,unique,yes"
+    both = read_ratings(table(rows), base_column="common")
+    assert both.base_rule == "column block"
+    assert both.notes == ("column block marks the base block, so --base-column common is not used",)
+    named = read_ratings(table(rows.replace("block", "part")), base_column="common")
+    assert (named.base_rule, named.frame["base"].tolist()) == ("column common", [False, False, True, True])
+    assert read_ratings(table(rows.replace("block", "part"))).base_rule == "the 2 pairs that every rater rated"
+
+
+def test_a_base_column_must_exist_hold_yes_or_no_and_mark_something(table) -> None:  # type: ignore[no-untyped-def]
+    rows = f"{HEADER},common\na,q,x,4,{{}}\nb,q,x,4,0"
+    assert "column nothing: this column is required" in refused(table(rows.format("1")), base_column="nothing")
+    assert "'maybe' is not allowed; true or false" in refused(table(rows.format("maybe")), base_column="common")
+    assert "no row is true" in refused(table(rows.format("0")), base_column="common")
+
+
+def test_a_pair_is_in_the_base_block_for_everyone_or_no_one(table) -> None:  # type: ignore[no-untyped-def]
+    message = refused(table(f"{HEADER},block\na,q,x,4,base\nb,q,x,4,unique"))
+    assert message == (
+        "FILE, row 3: 'not base' is not allowed; query_id q, result_id x is marked the other way in an earlier row; a "
+        "pair is in the base block for everyone or for no one"
+    )
+
+
+def test_a_pair_id_keeps_its_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
+    message = refused(table(f"{HEADER},pair_id\na,q,x,4,p1\nb,q,y,4,p1"))
+    assert "row 3, column result_id: 'y' is not allowed; a pair_id must keep its query_id and result_id" in message
+
+
+def test_checks_repeats_and_practice_of_the_app_are_set_aside(table) -> None:  # type: ignore[no-untyped-def]
+    rows = f"{HEADER},block\na,q,x,4,base\nb,q,x,3,base\na,q,x,1,repeat\nb,q,z,5,check\na,q,y,2,unique"
+    ratings = read_ratings(table(rows))
+    assert (len(ratings.frame), ratings.aside) == (3, 2)
+    assert ratings.notes == ("2 rows of block check, repeat set aside: these are not ratings to calibrate",)
+
+
+@pytest.mark.parametrize(
+    ("unique", "known"),
+    [("at random over the pool", "random"), ("random", "random"), ("by file order", "fixed"), ("", None)],
+)
+def test_the_record_of_how_unique_pairs_were_handed_out_is_read(table, unique: str, known: str | None) -> None:  # type: ignore[no-untyped-def]
+    rows = f"{HEADER},block,handed_out\na,q,x,4,base,to everyone\nb,q,x,3,base,to everyone\na,q,y,2,unique,{unique}"
+    assert read_ratings(table(rows)).handed_out == known
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("1-5", (1, 5)),
+        ("1–9", (1, 9)),
+        ("0 to 6", (0, 6)),
+        ("-2..2", (-2, 2)),
+        ("binary", (0, 1)),
+        ("stars", None),
+        ("5-1", None),
+    ],
+)
+def test_a_scales_name_tells_its_ends(name: str, ends: tuple[float, float] | None) -> None:
+    assert scale_ends(name) == ends
+
+
+def test_parquet_gives_the_same_ratings_as_csv(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"rater_id": [1, 2, 1], "query_id": ["q"] * 3, "result_id": [10, 10, 11], "rating": [4.0, np.nan, 2.0]}
+    )
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    frame.to_parquet(tmp_path / "r.parquet")
+    one: Ratings = read_ratings(tmp_path / "r.csv")
+    other: Ratings = read_ratings(tmp_path / "r.parquet")
+    assert one.frame["rater_id"].tolist() == other.frame["rater_id"].tolist() == ["1", "2", "1"]
+    assert one.frame["rating"].equals(other.frame["rating"])

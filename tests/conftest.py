@@ -1,0 +1,59 @@
+"""Fixtures for every test: real data where it is, and the reason where it is not."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+IN_CI = os.environ.get("CI", "").lower() == "true"
+
+# The gate draws the same examples every time; elsewhere Hypothesis goes on searching.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("search", deadline=None)
+settings.load_profile("ci" if IN_CI else "search")
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED_IN_CI = ("browser", "postgresql", "real_data")
+
+_passed: Counter[str] = Counter()
+_skipped: list[str] = []
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real ratings, runs and hashes beside the project; absent, the test is skipped (in CI: fails)."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        message = "needs the real data in ../shared/data, which is not here"
+        if IN_CI:
+            pytest.fail(message)
+        pytest.skip(message)
+    return folder
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    needed = [marker for marker in NEEDED_IN_CI if marker in report.keywords]
+    if report.when == "call" and report.passed:
+        _passed.update(needed)
+    if report.skipped and needed:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a whole run fails when a kind of test that must run did not run, or any of that kind was skipped."""
+    is_worker = hasattr(session.config, "workerinput")
+    is_whole = not session.config.option.keyword and not session.config.option.markexpr and not _selected(session)
+    if not IN_CI or is_worker or not is_whole:
+        return
+    absent = [marker for marker in NEEDED_IN_CI if not _passed[marker]]
+    if absent or _skipped:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nCI must run every kind of test. Passed none of: {absent or 'none'}; skipped: {_skipped or 'none'}")
+
+
+def _selected(session: pytest.Session) -> bool:
+    return session.config.args != session.config.getini("testpaths")

@@ -1,0 +1,244 @@
+"""The demo end to end: a small one through the real server, every table read back with the library."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from calibration.errors import RelstudyError
+from calibration.judgments import read_judgments
+from calibration.ratings import read_ratings
+from mapping.fitted import FittedMapping
+from mapping.scores import read_scores
+from studyapp.commands.demo import demo
+from studyapp.demo.panel import Panel, draw_raters
+from studyapp.demo.pipeline import OWN_FILES, OWN_FOLDERS, Size, claim, run_command, run_demo
+from studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
+from studyapp.study import Study
+
+SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
+SYSTEMS = ("keywords", "colour")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished") / "study"
+    return run_demo(folder, SMALL, seed=3, systems=SYSTEMS, quiet=True)
+
+
+def values(outcome, quantity):
+    return [row for row in outcome.rows if row.quantity == quantity]
+
+
+def test_the_folder_is_a_complete_study_whose_tables_read_back_with_the_library(finished):
+    folder = finished.folder
+    study = Study.load(folder)
+    pairs = pd.read_csv(folder / "pairs.csv", dtype=str)
+    ratings = read_ratings(folder / "ratings.csv")
+    judgments = read_judgments(folder / "judgments.csv")
+    assert [block.name for block in study.blocks] == ["base", "unique"]
+    assert len(pd.read_csv(folder / "collection.csv")) == 300
+    assert len(pairs) == 480
+    assert ratings.frame["rater_id"].nunique() == 12
+    assert len(pd.read_csv(folder / "raters.csv")) == 12
+    assert set(zip(judgments.query_id, judgments.result_id, strict=True)) <= set(
+        zip(pairs.query_id, pairs.result_id, strict=True)
+    )
+    assert judgments["inclusion_probability"].between(0, 1, inclusive="right").all()
+    for name in SYSTEMS:
+        assert set(read_scores(folder / "scores" / f"{name}.csv")["system"]) == {name}
+        mapping = FittedMapping.read(folder / "mappings" / f"{name}.json")
+        assert np.isfinite(mapping.predict(np.linspace(0, 1, 5))).all()
+
+
+def test_every_pair_has_exactly_the_ratings_asked_for_and_no_rater_rates_a_pair_twice(finished):
+    ratings = pd.read_csv(finished.folder / "ratings.csv", dtype={"rater_id": str, "pair_id": str})
+    pairs = pd.read_csv(finished.folder / "pairs.csv", dtype=str).set_index("pair_id")
+    assert not ratings.duplicated(["rater_id", "pair_id"]).any()
+    counts = ratings.groupby("pair_id").size()
+    wanted = pairs["block"].map({"base": 12, "unique": 2})
+    assert counts.reindex(wanted.index).eq(wanted).all()
+    assert finished.ratings == len(ratings) == 40 * 12 + 440 * 2
+
+
+def test_what_the_raters_typed_is_what_the_panel_answers(finished):
+    # The panel is drawn anew from the same seed: pages, database and export changed no answer.
+    folder = finished.folder
+    from studyapp.demo.collection import make_collection
+
+    panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
+    ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
+    known = pd.read_csv(folder / "truth" / "raters.csv")
+    places = {
+        rater: next(i for i, one in enumerate(panel.raters) if one.leniency == pytest.approx(leniency))
+        for rater, leniency in zip(known["rater_id"], known["leniency"], strict=True)
+    }
+    for row in ratings.sample(400, random_state=0).itertuples():
+        answer = panel.answer(places[row.rater_id], row.query_id, row.result_id)
+        assert (np.isnan(row.rating) and answer is None) or row.rating == answer
+
+
+def test_leniency_is_recovered(finished):
+    correlation, error = finished.rows[:2]
+    # 40 base and some 70 unique ratings with noise and rounding near 0.6 leave a standard error of 0.06 a rater, and
+    # offsets spread by 0.35: the correlation to expect is 0.985, and 12 raters scatter it.
+    assert error.recovered < 0.12
+    assert correlation.recovered > 0.94
+
+
+def test_calibrated_judgments_follow_the_truth_better_than_plain_means(finished):
+    calibrated, plain = finished.rows[2:4]
+    assert calibrated.recovered > 0.94
+    assert calibrated.recovered > plain.recovered
+
+
+def test_precision_and_recall_against_the_full_truth_are_covered(finished):
+    covered = [row.covered for row in finished.rows if row.covered is not None]
+    # Two systems, two shares, precision and recall, and two indices each.
+    assert len(covered) == 12
+    # Of 12 correlated intervals at 95 %, fewer than 8 would be a fault and not bad luck.
+    assert sum(covered) >= 8
+
+
+def test_the_report_holds_the_recovered_table_and_no_asset_from_elsewhere(finished):
+    page = finished.report.read_text(encoding="utf-8")
+    table = pd.read_csv(finished.folder / "truth" / "recovered.csv", keep_default_na=False)
+    assert table["quantity"].tolist() == [row.quantity for row in finished.rows]
+    assert "Recovered against true" in page
+    assert 'src="http' not in page
+
+
+def test_each_stage_names_the_command_that_does_the_same(finished):
+    titles = [stage["title"] for stage in finished.stages]
+    assert len(titles) == len(set(titles)) == 9
+    commands = [stage["command"] for stage in finished.stages if stage["command"]]
+    assert [command.split()[1] for command in commands] == [
+        *("sample", "invite", "export", "calibrate", "fit", "score", "report")
+    ]
+    log = (finished.folder / "demo.log").read_text(encoding="utf-8")
+    for command in commands:
+        assert command in log
+
+
+def test_a_rerun_replaces_only_what_the_demo_made(tmp_path):
+    folder = tmp_path / "again"
+    claim(folder, SMALL, 0)
+    (folder / "pairs.csv").write_text("old")
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "old.jpg").write_text("old")
+    (folder / "notes.txt").write_text("mine")
+    claim(folder, replace(SMALL, images=301), 1)
+    assert sorted(path.name for path in folder.iterdir()) == ["demo.json", "notes.txt"]
+    assert json.loads((folder / "demo.json").read_text())["images"] == 301
+
+
+def test_everything_the_demo_writes_is_known_to_be_its_own(finished):
+    written = {path.name for path in finished.folder.iterdir()}
+    assert written <= {*OWN_FILES, *OWN_FOLDERS}
+
+
+def test_a_folder_of_somebody_else_is_refused_untouched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    answer = CliRunner().invoke(demo, [str(tmp_path), "--no-serve"])
+    assert isinstance(answer.exception, RelstudyError)
+    assert "not empty and no earlier demo made it" in str(answer.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    file = tmp_path / "thesis.tex"
+    with pytest.raises(RelstudyError, match="this is a file"):
+        claim(file, SMALL, 0)
+
+
+def test_a_foreign_demo_json_does_not_open_the_folder(tmp_path):
+    (tmp_path / "demo.json").write_text('{"kind": "something else"}')
+    with pytest.raises(RelstudyError, match="not empty"):
+        claim(tmp_path, SMALL, 0)
+
+
+def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished, monkeypatch):
+    from studyapp.demo.pipeline import without_database_url
+    from studyapp.store import Store
+
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nowhere/none")
+    with without_database_url():
+        store = Store.of_study(finished.folder)
+        assert store.is_sqlite
+        store.dispose()
+    import os
+
+    assert os.environ["DATABASE_URL"] == "postgresql://nowhere/none"
+
+
+def test_the_census_counts_precision_and_recall_pair_by_pair():
+    from studyapp.demo.collection import make_collection
+
+    collection = make_collection(40, seed=2)
+    panel = Panel(draw_raters(4, 2), collection, 2)
+    rng = np.random.default_rng(0)
+    ids = collection.picture_ids
+    rows = [(q, r, float(rng.integers(0, 4))) for q in ids for r in ids if q != r]
+    scores = pd.DataFrame(rows, columns=["query_id", "result_id", "score"]).assign(system="one")
+    everything = census(collection, panel, scores, threshold=2.5)
+    good = {(q, r) for q, r, _ in rows if panel.consensus(collection.relevance([q], [r]))[0] > 2.5}
+    taken = {(q, r) for q, r, score in rows if score >= 2}
+    precision, recall = everything.at("one", 2.0)
+    assert precision == pytest.approx(len(good & taken) / len(taken))
+    assert recall == pytest.approx(len(good & taken) / len(good))
+
+
+def test_a_row_without_interval_is_neither_covered_nor_missed():
+    assert Recovered("x", "", 1.0, 0.9).covered is None
+    assert Recovered("x", "", 1.0, 0.9, 0.8, 1.0).covered
+    assert Recovered("x", "", 1.1, 0.9, 0.8, 1.0).covered is False
+    table = recovered_table([Recovered("x", "", 1.0, 0.9), Recovered("y", "s", 1.1, 0.9, 0.8, 1.0)])
+    assert table["covered"].tolist() == ["", "no"]
+
+
+def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(tmp_path):
+    size = Size(images=80, wishes=6, queries=12, results=8, base=12, ratings_per_pair=1, raters=3)
+    outcome = run_demo(tmp_path / "words", size, seed=1, systems=SYSTEMS, quiet=True)
+    pairs = pd.read_csv(outcome.folder / "pairs.csv")
+    assert pairs.groupby("paradigm")["query_id"].nunique().to_dict() == {"image": 12, "text": 6}
+    ratings = pd.read_csv(outcome.folder / "ratings.csv")
+    assert ratings["query_id"].str.startswith("text").sum() > 40
+    scores = json.loads((outcome.folder / "scores.json").read_text())
+    assert scores["systems"]["colour"]["coverage"]["value"] < 1
+    assert scores["systems"]["keywords"]["coverage"]["value"] == 1
+
+
+def test_a_failing_stage_tells_why_and_leaves_a_log(tmp_path):
+    size = Size(images=60, queries=5, results=4, base=100)
+    with pytest.raises(RelstudyError, match="the base block of 100 pairs is larger than the whole sample"):
+        run_demo(tmp_path / "broken", size, systems=("keywords",), quiet=True)
+    log = (tmp_path / "broken" / "demo.log").read_text()
+    assert "[3/9] Choose pairs" in log
+
+
+def test_an_unknown_system_is_refused_before_anything_is_painted(tmp_path):
+    with pytest.raises(RelstudyError, match="no built-in system 'nonsense'"):
+        run_demo(tmp_path / "broken", SMALL, systems=("nonsense",), quiet=True)
+    assert not (tmp_path / "broken").exists()
+
+
+def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
+    found = run_command("export", str(finished.folder), "-o", str(finished.folder / "ratings.csv"))
+    assert found["raters"] == 12
+    assert {
+        round(point["share"], 6)
+        for point in json.loads((finished.folder / "scores.json").read_text())["systems"]["colour"]["precision_recall"]
+    } >= set(SHARES)
+
+
+def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
+    from studyapp.demo.collection import make_collection
+
+    panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
+    keys = {"query_id": str, "result_id": str}
+    judgments = pd.read_csv(finished.folder / "judgments.csv", dtype=keys)
+    ratings = pd.read_csv(finished.folder / "ratings.csv", dtype=keys)
+    again = judgment_rows(judgments, ratings, panel)
+    assert [row.recovered for row in again] == pytest.approx([row.recovered for row in finished.rows[2:4]])
+    truth = panel.collection.relevance(list(judgments.query_id), list(judgments.result_id))
+    assert again[0].recovered == pytest.approx(np.corrcoef(judgments.judgment, truth)[0, 1], abs=1e-9)

@@ -1,0 +1,57 @@
+"""A second round on the demo panel (paper 004, section 5.4): responses come out nearly even, weights stay right."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.uniformity import uniformity_table
+from calibration.tables import write_table
+from studyapp.demo.collection import make_collection, write_collection
+from studyapp.demo.panel import Panel, draw_raters
+from studyapp.demo.pipeline import run_command, score_file
+
+IDS = {"pair_id": str, "query_id": str, "result_id": str}
+SYSTEMS = ("keywords", "colour")
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory):
+    """Panel and pairs after one round by rank and one by predicted responses, the panel rating without pages."""
+    folder = tmp_path_factory.mktemp("rounds")
+    collection = make_collection(320, seed=0)
+    panel = Panel(draw_raters(12, seed=0), collection, seed=0)
+    write_collection(collection, folder, workers=2)
+    size = ["--queries", "100", "--results", "20"]
+    run_command("sample", str(folder), "--systems", ",".join(SYSTEMS), *size, "--base", "60")
+    write_table(panel.rate(pd.read_csv(folder / "pairs.csv", dtype=IDS), 2), folder / "ratings.csv")
+    tables = ["-o", str(folder), "--pairs", str(folder / "pairs.csv"), "--handed-out", "random"]
+    run_command("calibrate", str(folder / "ratings.csv"), *tables)
+    for name in SYSTEMS:
+        judgments = ["--judgments", str(folder / "judgments.csv"), "-o", str(folder / "mappings")]
+        run_command("fit", str(score_file(folder, name)), *judgments, "--method", "isotonic")
+    run_command("sample", str(folder), "--from-mappings", *size, "--seed", "1")
+    return panel, pd.read_csv(folder / "pairs.csv", dtype=IDS)
+
+
+def test_one_iteration_brings_the_uniformity_error_below_005(rounds):
+    panel, pairs = rounds
+    ratings = panel.rate(pairs, 2).merge(pairs[["pair_id", "source", "round"]], on="pair_id")
+    table = uniformity_table(ratings, [1, 2, 3, 4, 5]).set_index(["round", "source"])
+    before, after = table.loc[(1, "all"), "error"], table.loc[(2, "all"), "error"]
+    assert before > 0.10
+    assert after < 0.05
+    # Each category is used by a tenth at least; in the first round good matches are rarer than that.
+    assert table.loc[(2, "all"), [f"share_{value}" for value in range(1, 6)]].min() > 0.10
+
+
+def test_weights_of_both_rounds_together_stand_for_the_whole_collection(rounds):
+    panel, pairs = rounds
+    weight = 1 / pairs["inclusion_probability"].to_numpy()
+    # The weights add up to the number of pairs; pairs of one query come together, 20 to 40 of them, so the sum scatters.
+    assert weight.sum() == pytest.approx(320 * 319, rel=0.15)
+    relevance = panel.collection.relevance(list(pairs["query_id"]), list(pairs["result_id"]))
+    whole = panel.collection.truth[~np.eye(320, dtype=bool)]
+    good = panel.consensus(relevance) > 3
+    assert np.average(good, weights=weight) == pytest.approx((panel.consensus(whole) > 3).mean(), rel=0.15)
+    # Without weights the shaped sample says several times too much.
+    assert good.mean() > 4 * (panel.consensus(whole) > 3).mean()

@@ -1,0 +1,134 @@
+"""The documentation builds without a broken link, needs nothing from outside, and its commands run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import click
+import pytest
+
+from studyapp.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*DOCS.rglob("*.md"), ROOT / "README.md"])
+RUN = [
+    "docs/tutorial.md",
+    "docs/how-to/run-rating-sessions.md",
+    "docs/how-to/calibrate-and-fit.md",
+    "docs/how-to/score-a-new-system.md",
+    "docs/report.md",
+    "docs/differences.md",
+]
+FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Kind and text of every fenced block of a page, without its indent."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [(kind, re.sub(rf"^{indent}", "", body, flags=re.MULTILINE)) for indent, kind, body in FENCE.findall(text)]
+
+
+def commands(page: str) -> Iterator[list[str]]:
+    """Every command line of a page that starts with relstudy, in a block of any kind, continued lines joined."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    inside = [body for _, body in blocks(page)]
+    inside += re.findall(r"(?:^(?: {4}|\t).*\n)+", text, flags=re.MULTILINE)
+    for body in inside:
+        for line in body.replace("\\\n", " ").splitlines():
+            line = line.strip().removeprefix("$ ").split(" # ")[0].split("   #")[0]
+            if re.match(r"relstudy [a-z]", line):
+                yield shlex.split(re.split(r"[|>]", line)[0])
+
+
+class Assets(HTMLParser):
+    """What a page would fetch."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag in ("script", "img", "iframe", "source"):
+            self.found.append(values.get("src") or "")
+        if tag == "link" and values.get("rel") in ("stylesheet", "preload", "preconnect", "icon"):
+            self.found.append(values.get("href") or "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    # not --quiet: it hides the warnings from --strict, which then passes whatever is broken
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_site_builds_strictly_so_no_internal_link_or_anchor_is_broken(site: Path) -> None:
+    assert (site / "index.html").is_file()
+    assert (site / "reference" / "analysis.html").is_file()
+
+
+def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        fetched = Assets(page.read_text(encoding="utf-8")).found
+        assert fetched
+        assert not [address for address in fetched if re.match(r"(https?:)?//", address)], page.name
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(https?:)?//", sheet.read_text(encoding="utf-8"))
+
+
+def test_the_reference_holds_the_functions_of_the_contracts(site: Path) -> None:
+    for page, name in [
+        ("analysis", "analysis.scoring.score_systems"),
+        ("mapping", "mapping.selection.cross_fit"),
+        ("calibration", "calibration.ratings.read_ratings"),
+    ]:
+        assert f'id="{name}"' in (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_on_the_page_exists_with_its_options(page: str) -> None:
+    context = click.Context(main)
+    for words in commands(page):
+        command: click.Command | None = main
+        for word in words[1:]:
+            if not isinstance(command, click.Group):
+                break
+            command = command.get_command(context, word)
+            assert command is not None, " ".join(words)
+        assert command is not None
+        options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        options |= set(command.get_help_option_names(click.Context(command, parent=context))) | {"--help", "-h"}
+        used = {re.split("=", word)[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert used <= options, f"{' '.join(words)}: unknown {used - options}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_the_page_run_and_print_what_it_says(page: str, tmp_path: Path) -> None:
+    for name in ("data", "scripts"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    found = blocks(page)
+    assert any(kind == "sh" for kind, _ in found)
+    for (kind, body), (after, expected) in zip(found, [*found[1:], ("", "")], strict=True):
+        if kind != "sh":
+            continue
+        done = subprocess.run(
+            ["sh", "-eu", "-c", body], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, f"{body}\n{done.stderr}"
+        if after == "text":
+            assert done.stdout == expected, body

@@ -1,0 +1,194 @@
+"""The command and the summary of all figures, and the conventions of published evaluators."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.metrics import average_precision_score
+
+from analysis.hashing.codes import Codes
+from analysis.hashing.conventions import PRESETS, Conventions
+from analysis.hashing.counts import CountTable
+from analysis.hashing.evaluate import evaluate
+from calibration.errors import RelstudyError
+from studyapp.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(5)
+    centres = rng.random((4, 24)) < 0.5
+    for name, size in (("query", 30), ("base", 400)):
+        labels = rng.integers(0, 4, size)
+        np.save(tmp_path / f"{name}.npy", centres[labels] ^ (rng.random((size, 24)) < 0.2))
+        np.save(tmp_path / f"{name}_labels.npy", labels)
+    return tmp_path
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def count(folder: Path, *more: object) -> Path:
+    table = folder / "table.npz"
+    run(
+        *("hash", "count", "--queries", folder / "query.npy", "--database", folder / "base.npy"),
+        *("--query-labels", folder / "query_labels.npy", "--database-labels", folder / "base_labels.npy", "-o", table),
+        *more,
+    )
+    return table
+
+
+def distances(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    own, theirs = (Codes.from_bits(np.load(folder / f"{name}.npy")) for name in ("query", "base"))
+    labels = [np.load(folder / f"{name}_labels.npy") for name in ("query", "base")]
+    return own.distances(theirs), labels[0][:, None] == labels[1][None]
+
+
+def test_count_then_evaluate_gives_the_contract_and_agrees_with_scikit_learn(folder: Path) -> None:
+    result = json.loads(run("hash", "evaluate", count(folder), "--k", 10, "--radius", 2, "--radius", 5, "--json"))
+    for key in ("map", "map_at_k", "precision_at_k", "radius", "auprc", "ramap", "lookup", "conventions"):
+        assert key in result
+    assert result["map"]["pessimistic"] <= result["map"]["expected"] <= result["map"]["optimistic"]
+    assert [row["r"] for row in result["radius"]] == [2, 5]
+    assert {"sum", "trapezoid"} <= set(result["auprc"])
+    distance, relevant = distances(folder)
+    grouped = np.mean([average_precision_score(own, -row) for own, row in zip(relevant, distance, strict=True)])
+    assert result["map_grouped"] == pytest.approx(grouped, abs=1e-12)
+    near = distance <= 5
+    assert result["radius"][1]["precision_micro"] == pytest.approx((near & relevant).sum() / near.sum(), abs=1e-12)
+
+
+def test_shards_on_the_command_line_give_the_same_table(folder: Path) -> None:
+    whole = CountTable.load(count(folder))
+    codes, labels = np.load(folder / "base.npy"), np.load(folder / "base_labels.npy")
+    shards: list[object] = []
+    for i, part in enumerate((slice(0, 123), slice(123, 400))):
+        np.save(folder / f"s{i}.npy", codes[part])
+        np.save(folder / f"l{i}.npy", labels[part])
+        shards += ["--database", folder / f"s{i}.npy", "--database-labels", folder / f"l{i}.npy"]
+    table = folder / "parts.npz"
+    run(
+        "hash",
+        "count",
+        "--queries",
+        folder / "query.npy",
+        "--query-labels",
+        folder / "query_labels.npy",
+        *shards,
+        "-o",
+        table,
+    )
+    parts = CountTable.load(table)
+    assert (parts.total == whole.total).all()
+    assert (parts.relevant == whole.relevant).all()
+    assert parts.about["database"] == ["s0.npy", "s1.npy"]
+
+
+def test_the_hashnet_preset_is_what_its_argsort_evaluator_computes_averaged_over_tie_orders(folder: Path) -> None:
+    distance, relevant = distances(folder)
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(400):
+        order = np.lexsort((rng.random(distance.shape), distance))[:, :20]
+        hits = np.take_along_axis(relevant, order, axis=1)
+        precision = hits.cumsum(axis=1) / np.arange(1, 21)
+        kept = hits.any(axis=1)
+        draws.append(((precision * hits).sum(axis=1)[kept] / hits.sum(axis=1)[kept]).mean())
+    table = CountTable.load(count(folder))
+    ours = evaluate(table, k=[20], conventions=PRESETS["hashnet"])["map_at_k"]["20"]
+    # five standard errors of the mean over random tie orders
+    assert ours["expected"] == pytest.approx(np.mean(draws), abs=5 * np.std(draws) / np.sqrt(len(draws)))
+    assert ours["pessimistic"] <= min(draws)
+    assert max(draws) <= ours["optimistic"]
+
+
+def test_a_query_without_hits_is_dropped_by_hashnet_and_counts_0_in_deephash() -> None:
+    table = CountTable(np.array([[1, 1], [1, 1]]), np.array([[1, 0], [0, 1]]))
+    assert evaluate(table, k=[1], conventions=PRESETS["hashnet"])["map_at_k"]["1"]["expected"] == 1.0
+    assert evaluate(table, k=[1], conventions=PRESETS["deephash-pytorch"])["map_at_k"]["1"]["expected"] == 0.5
+
+
+def test_every_result_names_its_conventions() -> None:
+    rules = evaluate(CountTable(np.array([[1]]), np.array([[1]])))["conventions"]
+    assert set(rules) == {"denominator", "no_relevant", "no_hit", "empty_ball", "area", "beta", "ties", "truth"}
+
+
+def test_an_unknown_convention_is_refused_by_name() -> None:
+    with pytest.raises(RelstudyError, match="empty_ball: 'one' is not one of zero, skip"):
+        Conventions(empty_ball="one")  # type: ignore[arg-type]
+
+
+def test_figures_without_any_relevant_code_are_null_not_nan(tmp_path: Path) -> None:
+    CountTable(np.array([[2, 1]]), np.array([[0, 0]])).save(tmp_path / "t.npz")
+    result = json.loads(run("hash", "evaluate", tmp_path / "t.npz", "--json"))
+    assert result["map"]["expected"] is None
+    assert result["auprc"]["sum"] is None
+    assert result["queries_without_relevant"] == 1
+
+
+def test_the_figures_are_written_as_svg(folder: Path) -> None:
+    run("hash", "evaluate", count(folder), "--figures", folder / "figures")
+    for name in ("radius_curves", "precision_recall", "lookup"):
+        assert (folder / "figures" / f"{name}.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--query-labels", "base_labels.npy"], "400 labels for the 30 codes"),
+        (["--database-labels", "query_labels.npy"], "30 labels for the 400 codes"),
+    ],
+)
+def test_labels_of_the_wrong_length_end_the_command_with_one_sentence(
+    folder: Path, options: list[str], message: str
+) -> None:
+    arguments = {
+        "--queries": "query.npy",
+        "--database": "base.npy",
+        "--query-labels": "query_labels.npy",
+        "--database-labels": "base_labels.npy",
+        options[0]: options[1],
+    }
+    flat = [str(part) for name, value in arguments.items() for part in (name, folder / value)]
+    result = CliRunner().invoke(main, ["hash", "count", *flat, "-o", str(folder / "t.npz")])
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert not (folder / "t.npz").exists()
+
+
+def test_query_and_database_codes_may_come_from_different_encoders_with_labels_of_their_own(tmp_path: Path) -> None:
+    """Cross-modal retrieval: words search pictures; both carry label sets over one vocabulary."""
+    rng = np.random.default_rng(2)
+    words, pictures = rng.random((6, 16)) < 0.5, rng.random((40, 16)) < 0.5
+    np.save(tmp_path / "words.npy", words)
+    (tmp_path / "pictures.txt").write_text(
+        "\n".join(row.tobytes().hex() for row in np.packbits(pictures, axis=1, bitorder="little"))
+    )
+    names = np.array(["sea", "sky", "cat", "dog"])
+    sets = [rng.random((size, 4)) < 0.4 for size in (6, 40)]
+    for name, table in zip(("own", "theirs"), sets, strict=True):
+        (tmp_path / f"{name}.txt").write_text("\n".join(" ".join(names[row]) for row in table) + "\n")
+    run(
+        *("hash", "count", "--queries", tmp_path / "words.npy", "--database", tmp_path / "pictures.txt"),
+        *(
+            "--query-labels",
+            tmp_path / "own.txt",
+            "--database-labels",
+            tmp_path / "theirs.txt",
+            "-o",
+            tmp_path / "t.npz",
+        ),
+    )
+    table = CountTable.load(tmp_path / "t.npz")
+    distance = (words[:, None] != pictures[None]).sum(axis=-1)
+    relevant = (sets[0].astype(int) @ sets[1].T.astype(int)) > 0
+    expected = [np.bincount(row[own], minlength=17).tolist() for row, own in zip(distance, relevant, strict=True)]
+    assert table.relevant.tolist() == expected
+    assert table.about["truth"] == "shared label"

@@ -1,0 +1,123 @@
+"""Hash codes and ground truths against people's judgments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy.stats import pearsonr
+from sklearn.metrics import roc_auc_score
+
+from analysis.hashing.audit import audit
+from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.people import graded_ndcg, hamming_scores, truth_scores
+from calibration.errors import RelstudyError
+from studyapp.cli import main
+
+
+@pytest.fixture
+def world() -> tuple[pd.DataFrame, list[str], np.ndarray, np.ndarray]:
+    """Items in four classes; people value nearness, and a shared class on top."""
+    rng = np.random.default_rng(8)
+    classes = rng.integers(0, 4, 150)
+    vectors = rng.standard_normal((4, 6))[classes] * 2 + rng.standard_normal((150, 6))
+    ids = [f"i{k}" for k in range(150)]
+    queries = np.repeat(np.arange(30), 12)
+    results = np.concatenate([rng.choice(np.arange(30, 150), 12, replace=False) for _ in range(30)])
+    distance = np.linalg.norm(vectors[queries] - vectors[results], axis=1)
+    value = 4.5 - 0.5 * distance + 0.8 * (classes[queries] == classes[results]) + 0.5 * rng.standard_normal(360)
+    judged = pd.DataFrame(
+        {
+            "query_id": [ids[k] for k in queries],
+            "result_id": [ids[k] for k in results],
+            "judgment": np.clip(value, 1, 5),
+            "inclusion_probability": rng.uniform(0.1, 1, 360),
+        }
+    )
+    return judged, ids, vectors, classes
+
+
+def test_a_hash_codes_score_is_minus_its_hamming_distance(world) -> None:
+    judged, ids, vectors, _ = world
+    codes = Codes.from_signs(vectors)
+    scores = hamming_scores(judged, codes, ids, "sign")
+    place = {name: k for k, name in enumerate(ids)}
+    own, theirs = (judged[column].map(place).to_numpy() for column in ("query_id", "result_id"))
+    assert scores["score"].tolist() == (-codes.distances(codes)[own, theirs]).tolist()
+    assert set(scores["system"]) == {"sign"}
+
+
+def test_pairs_with_unknown_ids_are_left_out_and_none_at_all_is_refused(world) -> None:
+    judged, ids, vectors, _ = world
+    codes = Codes.from_signs(vectors)
+    assert len(hamming_scores(judged, codes.take(slice(0, 100)), ids[:100])) < len(judged)
+    with pytest.raises(RelstudyError, match="no judged pair has both its ids"):
+        hamming_scores(judged, codes, [f"other{k}" for k in range(150)])
+
+
+def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
+    judged, ids, vectors, classes = world
+    result = audit(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
+    scores = truth_scores(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
+    weight = 1 / judged["inclusion_probability"]
+    assert [truth.name for truth in result.truths] == ["class", "epsilon-ball", "k-NN", "distance"]
+    for truth in result.truths:
+        own = scores.loc[scores["system"] == truth.name, "score"].to_numpy()
+        assert truth.pearson.value == pytest.approx(pearsonr(own, judged["judgment"])[0], abs=1e-12)
+        oracle = roc_auc_score(judged["judgment"] > 3, own, sample_weight=weight)
+        assert truth.auc.value == pytest.approx(oracle, abs=1e-12)
+        assert truth.auc.low <= truth.auc.value <= truth.auc.high
+    share = np.average(scores.loc[scores["system"] == "class", "score"], weights=weight)
+    assert result.truths[0].called_relevant.value == pytest.approx(share, abs=1e-12)
+    assert "agrees best with people" in result.sentence()
+
+
+def test_neighbours_of_a_query_do_not_include_itself(world) -> None:
+    _, ids, vectors, _ = world
+    itself = pd.DataFrame({"query_id": ids[:3], "result_id": ids[3:6], "judgment": 3.0, "inclusion_probability": 1.0})
+    scores = truth_scores(itself, ids, vectors=vectors, neighbours=149)
+    assert scores.loc[scores["system"] == "k-NN", "score"].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_graded_ndcg_is_1_when_distance_orders_results_as_people_do() -> None:
+    judged = pd.DataFrame({"query_id": ["a"] * 3, "result_id": list("xyz"), "judgment": [5.0, 3.0, 1.0]})
+    codes = Codes.from_bits(np.array([[0, 0], [0, 0], [0, 1], [1, 1]], dtype=bool))
+    best = graded_ndcg(judged, hamming_scores(judged, codes, ["a", "x", "y", "z"]))
+    worst = graded_ndcg(judged, hamming_scores(judged, codes, ["a", "z", "y", "x"]))
+    assert best.value == 1.0
+    gains, discount = np.array([4, 2, 0]), 1 / np.log2([2, 3, 4])
+    assert worst.value == pytest.approx((gains[::-1] @ discount) / (gains @ discount), abs=1e-12)
+
+
+def test_graded_ndcg_without_any_gain_has_a_reason() -> None:
+    judged = pd.DataFrame({"query_id": ["a"], "result_id": ["x"], "judgment": [2.0]})
+    codes = Codes.from_bits(np.eye(2, dtype=bool))
+    assert graded_ndcg(judged, hamming_scores(judged, codes, ["a", "x"])).reason is not None
+
+
+def test_scores_then_score_and_audit_run_from_the_command_line(world, tmp_path: Path) -> None:
+    judged, ids, vectors, classes = world
+    judged.to_csv(tmp_path / "judgments.csv", index=False)
+    (tmp_path / "ids.txt").write_text("\n".join(ids))
+    np.save(tmp_path / "codes.npy", vectors > 0)
+    np.save(tmp_path / "x.npy", vectors)
+    (tmp_path / "classes.txt").write_text("\n".join(map(str, classes)))
+
+    def run(*arguments: object) -> dict:
+        result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    common = ("--judgments", tmp_path / "judgments.csv", "--ids", tmp_path / "ids.txt")
+    made = run(
+        "hash", "scores", "--codes", tmp_path / "codes.npy", *common, "--system", "sign", "-o", tmp_path / "s.csv"
+    )
+    assert made["pairs"] == 360
+    scored = run("score", tmp_path / "s.csv", "--judgments", tmp_path / "judgments.csv")
+    assert scored["systems"]["sign"]["raw"]["pearson"]["value"] > 0.3
+    audited = run("hash", "audit", *common, "--vectors", tmp_path / "x.npy", "--labels", tmp_path / "classes.txt")
+    assert set(audited["truths"]) == {"class", "epsilon-ball", "k-NN", "distance"}

@@ -1,0 +1,128 @@
+"""`relstudy fit`, as people and scripts call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from mapping.fitted import FittedMapping, read_mappings
+from studyapp.cli import main
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["fit", *map(str, arguments)])
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    rng = np.random.default_rng(0)
+    quality = rng.uniform(size=120)
+    pairs = pd.DataFrame({"query_id": [f"q{i % 15}" for i in range(120)], "result_id": [f"r{i}" for i in range(120)]})
+    judgments = pairs.assign(
+        judgment=np.clip(1 + 4 * quality + rng.normal(size=120), 1, 5),
+        inclusion_probability=rng.uniform(0.1, 1, 120),
+    )
+    scores = pairs.assign(**{"a|b": quality, "a:b": -quality, "title": "words"})
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    judgments.to_csv(tmp_path / "judgments.csv", index=False)
+    return tmp_path / "scores.csv", tmp_path / "judgments.csv"
+
+
+def test_one_mapping_per_system_is_written_and_the_json_has_the_agreed_form(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, judgments = tables
+    result = run(scores, "--judgments", judgments, "-o", tmp_path / "out", "--json")
+    assert result.exit_code == 0, result.output
+    assert "title" in result.stderr
+    systems = json.loads(result.stdout)["systems"]
+    assert set(systems) == {"a|b", "a:b"}
+    for scored in systems.values():
+        assert set(scored) == {"isotonic", "bagged", "correlation", "bayes", "best"}
+        figures = scored["isotonic"]
+        assert set(figures) == {"in_sample", "out_of_fold", "rmse"}
+        assert figures["out_of_fold"]["low"] < figures["out_of_fold"]["value"] < figures["out_of_fold"]["high"]
+        assert scored["best"] == max(set(scored) - {"best"}, key=lambda m: scored[m]["out_of_fold"]["value"])
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["a_b-2.json", "a_b.json"]
+    mappings = read_mappings(tmp_path / "out")
+    assert mappings["a|b"].increasing and not mappings["a:b"].increasing
+    assert mappings["a|b"].method == systems["a|b"]["best"]
+
+
+def test_one_method_can_be_asked_for_and_the_same_seed_gives_the_same_files(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, judgments = tables
+    for folder in ("one", "two"):
+        result = run(
+            scores, "-j", judgments, "-o", tmp_path / folder, "--method", "bagged", "--only", "a|b", "--seed", 3
+        )
+        assert result.exit_code == 0, result.output
+        assert "bagged" in result.stdout and "isotonic" not in result.stdout
+    one, two = ((tmp_path / folder / "a_b.json").read_bytes() for folder in ("one", "two"))
+    assert one == two
+
+
+def test_design_weights_change_the_fit_and_need_every_probability(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgments = tables
+    common = (scores, "--method", "isotonic", "--only", "a|b")
+    assert run(*common, "-j", judgments, "-o", tmp_path / "equal").exit_code == 0
+    assert run(*common, "-j", judgments, "-o", tmp_path / "design", "--weights", "design").exit_code == 0
+    equal, design = (FittedMapping.read(tmp_path / name / "a_b.json") for name in ("equal", "design"))
+    assert not np.array_equal(equal.predict(np.linspace(0, 1, 9)), design.predict(np.linspace(0, 1, 9)))
+    pd.read_csv(judgments).drop(columns="inclusion_probability").to_csv(tmp_path / "bare.csv", index=False)
+    result = run(*common, "-j", tmp_path / "bare.csv", "-o", tmp_path / "x", "--weights", "design")
+    assert result.exit_code == 1
+    assert "inclusion_probability for every pair; 120 have none" in result.stderr
+
+
+def test_a_figure_per_system_is_written_where_asked(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgments = tables
+    result = run(scores, "-j", judgments, "-o", tmp_path / "o", "--method", "bagged", "--only", "a|b", "--figures")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "o" / "a_b.svg").read_text().startswith("<svg")
+
+
+def test_tables_that_share_no_pair_end_in_one_sentence_and_nothing_written(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, judgments = tables
+    frame = pd.read_csv(judgments)
+    frame.assign(query_id="other").drop_duplicates("result_id").to_csv(tmp_path / "others.csv", index=False)
+    result = run(scores, "-j", tmp_path / "others.csv", "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "no scored pair is judged" in result.stderr and "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_score_that_is_no_number_is_named_and_exits_with_one(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    _, judgments = tables
+    (tmp_path / "bad.csv").write_text("system,query_id,result_id,score\na,q0,r0,nan\n")
+    result = run(tmp_path / "bad.csv", "-j", judgments, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "row 2, column score: 'nan' is not allowed" in result.stderr
+
+
+def test_wrong_usage_exits_with_two(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgments = tables
+    assert run(scores).exit_code == 2
+    assert run(scores, "-j", judgments, "-o", tmp_path, "--method", "spline").exit_code == 2
+    assert run(scores, "-j", judgments, "-o", tmp_path, "--folds", 1).exit_code == 2
+
+
+@pytest.mark.real_data
+def test_the_tifa_release_fits_from_its_files_as_they_came(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "tifa160_likert"
+    result = run(
+        folder / "system_scores_dsg_release.csv", "-j", folder / "ratings.csv", "-o", tmp_path, "--method", "isotonic",
+        "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    systems = json.loads(result.stdout)["systems"]
+    assert len(systems) == 9 and len(read_mappings(tmp_path)) == 9
+    assert systems["dsg|pali-17b"]["isotonic"]["in_sample"]["value"] == pytest.approx(0.581, abs=5e-4)

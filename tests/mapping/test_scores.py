@@ -1,0 +1,143 @@
+"""Score tables: three forms in, one form out, and every fault named with its row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.errors import RelstudyError, TableError
+from mapping.scores import read_scores, write_scores
+
+
+def written(folder: Path, text: str, name: str = "scores.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_long_wide_and_run_forms_of_one_table_read_alike(tmp_path: Path) -> None:
+    long = read_scores(written(tmp_path, "system,query_id,result_id,score\nbm25,1,a,0.5\nbm25,1,b,-2e3\n"))
+    wide = read_scores(written(tmp_path, "query_id,result_id,bm25\n1,a,0.5\n1,b,-2e3\n"))
+    run = read_scores(written(tmp_path, "1 Q0 a 1 0.5 bm25\n1 Q0 b 2 -2e3 bm25\n", "x.run"))
+    padded = read_scores(written(tmp_path, "1 Q0 a 1\t  0.5 bm25\n\n1 Q0 b 2\t-2e3 bm25\n", "y.run"))
+    assert long["score"].tolist() == [0.5, -2000.0]
+    for other in (wide, run, padded):
+        pd.testing.assert_frame_equal(long, other)
+
+
+def test_ids_stay_text_even_where_they_are_digits(tmp_path: Path) -> None:
+    frame = read_scores(written(tmp_path, "query_id,result_id,a\n007,1e5,1\n"))
+    assert frame.loc[0, ["query_id", "result_id"]].tolist() == ["007", "1e5"]
+
+
+def test_columns_that_are_not_numbers_are_left_out_and_named(tmp_path: Path) -> None:
+    frame = read_scores(written(tmp_path, "query_id,result_id,title,a,b\n1,x,one,1,2\n1,y,two,3,4\n"))
+    assert frame["system"].unique().tolist() == ["a", "b"]
+    assert len(frame.attrs["notes"]) == 1
+    assert "title" in frame.attrs["notes"][0]
+
+
+def test_systems_can_be_chosen_and_left_out_in_every_form(tmp_path: Path) -> None:
+    wide = written(tmp_path, "query_id,result_id,a,b\n1,x,1,2\n", "w.csv")
+    long = written(tmp_path, "system,query_id,result_id,score\na,1,x,1\nb,1,x,2\n", "l.csv")
+    run = written(tmp_path, "1 Q0 x 1 1 a\n1 Q0 x 1 2 b\n", "r.run")
+    for path in (wide, long, run):
+        assert read_scores(path, leave_out=["a"])["system"].tolist() == ["b"]
+        assert read_scores(path, only=["a"])["system"].tolist() == ["a"]
+        with pytest.raises(RelstudyError, match=r"no system 'c' .* there are: a, b"):
+            read_scores(path, leave_out=["c"])
+
+
+def test_an_empty_wide_cell_is_a_result_not_returned_and_is_said(tmp_path: Path) -> None:
+    frame = read_scores(written(tmp_path, "query_id,result_id,a,b\n1,x,1,2\n1,y,,4\n"))
+    assert len(frame) == 3
+    assert "a (1)" in frame.attrs["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("system,query_id,result_id,score\na,1,x,nan\n", "row 2, column score: 'nan' is not allowed"),
+        ("system,query_id,result_id,score\na,1,x,1\na,1,y,inf\n", "row 3, column score: 'inf' is not allowed"),
+        ("system,query_id,result_id,score\na,1,x,\n", "row 2, column score: '' is not allowed"),
+        ("system,query_id,result_id,score\na,,x,1\n", "row 2, column query_id: '' is not allowed; a value is required"),
+        ("query_id,result_id,a\n1,x,1\n1,y,2\n1,z,-inf\n", "row 4, column a: '-inf' is not allowed"),
+        ("query_id,result_id,a\n1,x,1\n1,x,2\n", r"row 3: the pair \(1, x\) of system 'a' stands already in row 2"),
+        ("1 Q0 x 1 0.5 a\n1 Q0 y 2 nan a\n", "row 2, column score: 'nan' is not allowed"),
+        ("1 Q0 x 1 0.5 a\n1 Q0 y 2 high a\n", "row 2, column score: 'high' is not allowed"),
+        ("1 Q0 x 1 0.5 a\n\n1 Q0 x 2 0.4 a\n", r"row 3: the pair \(1, x\) of system 'a' stands already in row 1"),
+        ("1 Q0 x 1 0.5 a\n1 Q0 x 2 0.4 a\n", r"row 2: the pair \(1, x\) of system 'a' stands already in row 1"),
+        ("1 Q0 x 1 0.5 a\n1 Q0 y 2 0.4\n", "row 2: a run has six fields"),
+    ],
+)
+def test_a_fault_is_named_with_its_row(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        read_scores(written(tmp_path, text))
+
+
+def test_a_table_without_any_system_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RelstudyError, match="no column holds a system's scores"):
+        read_scores(written(tmp_path, "query_id,result_id,title\n1,x,one\n"))
+    with pytest.raises(RelstudyError, match="there is no such file"):
+        read_scores(tmp_path / "absent.csv")
+
+
+def test_infinite_numbers_in_parquet_are_refused_too(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query_id": ["1", "1"], "result_id": ["x", "y"], "a": [1.0, np.inf]})
+    frame.to_parquet(tmp_path / "s.parquet")
+    with pytest.raises(TableError, match=r"row 3, column a: 'inf' is not allowed"):
+        read_scores(tmp_path / "s.parquet")
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.parquet", "s.run"])
+def test_what_is_written_is_read_back_exactly(tmp_path: Path, name: str) -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "system": np.repeat(["a", "b"], 50),
+            "query_id": np.tile(np.repeat([f"q{i}" for i in range(5)], 10), 2),
+            "result_id": [f"d{i}" for i in range(100)],
+            "score": rng.normal(size=100) * 10.0 ** rng.integers(-9, 9, 100),
+        }
+    )
+    write_scores(frame, tmp_path / name)
+    order = ["system", "query_id", "result_id"]
+    again = read_scores(tmp_path / name).sort_values(order, ignore_index=True)
+    pd.testing.assert_frame_equal(again, frame.sort_values(order, ignore_index=True), check_exact=True)
+
+
+def test_a_run_cannot_keep_a_blank_and_says_so(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"system": ["a"], "query_id": ["two words"], "result_id": ["x"], "score": [1.0]})
+    with pytest.raises(RelstudyError, match="cannot keep a blank in query_id: 'two words'"):
+        write_scores(frame, tmp_path / "s.run")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.real_data
+def test_a_trec_eval_run_reads_as_ir_measures_reads_it(shared_data: Path) -> None:
+    path = shared_data / "trec_eval_test" / "results.test"
+    frame = read_scores(path)
+    peer = pd.DataFrame(ir_measures.read_trec_run(str(path)))
+    assert frame["query_id"].tolist() == peer["query_id"].tolist()
+    assert frame["result_id"].tolist() == peer["doc_id"].tolist()
+    assert frame["score"].tolist() == peer["score"].tolist()
+
+
+@pytest.mark.real_data
+def test_words_after_the_sixth_field_of_a_run_are_passed_over_as_trec_eval_does(shared_data: Path) -> None:
+    frame = read_scores(shared_data / "trec_eval_test" / "results.trunc")
+    assert frame["system"].unique().tolist() == ["STANDARD"]
+    assert frame.loc[0, ["query_id", "result_id", "score"]].tolist() == ["301", "FBIS3-27619", 2.138276]
+
+
+@pytest.mark.real_data
+def test_the_tifa_release_reads_with_its_text_columns_named_and_its_human_column_left_out(shared_data: Path) -> None:
+    path = shared_data / "tifa160_likert" / "system_scores_tifa_release.csv"
+    frame = read_scores(path, leave_out=["tifa_human_avg"])
+    assert frame["system"].nunique() == 10
+    assert (frame.groupby("system").size() == 800).all()
+    assert "t2i_model, source_id, text" in frame.attrs["notes"][0]

@@ -1,0 +1,45 @@
+"""The command as a whole: it answers at once, names every subcommand, and ends as product rules say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from studyapp.cli import COMMANDS
+
+RELSTUDY = [sys.executable, "-m", "studyapp.cli"]
+HEAVY = ("pymc", "cvxpy", "pandas", "matplotlib", "numpy", "scipy", "flask", "sqlalchemy")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*RELSTUDY, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_help_imports_none_of_the_heavy_packages() -> None:
+    script = (
+        "import sys; from studyapp.cli import main; main(['--help'], standalone_mode=False); "
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert result.stderr.strip() == "[]"
+    assert "calibrate" in result.stdout
+
+
+def test_help_names_every_subcommand() -> None:
+    text = run("--help").stdout
+    assert [name for name in COMMANDS if f"  {name} " not in text] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_subcommand_has_help_with_an_example(name: str) -> None:
+    result = run(name, "--help")
+    assert result.returncode == 0, result.stderr
+    assert f"relstudy {name}" in result.stdout.replace("Usage: ", "", 1).split("\n", 1)[1]
+
+
+def test_an_unknown_subcommand_is_a_usage_error() -> None:
+    result = run("calibrat")
+    assert result.returncode == 2
+    assert "calibrat" in result.stderr

@@ -1,0 +1,155 @@
+"""relstudy sample, as a person runs it."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from analysis.uniformity import uniformity_table
+from mapping.scores import read_scores
+from studyapp.cli import main
+from studyapp.demo.collection import make_collection
+from studyapp.demo.panel import Panel, draw_raters
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Sixty items of the demo without their pictures, as texts with keywords, and a run of another system."""
+    items = make_collection(60, seed=2).items
+    items = items.assign(kind="text", path="", text=items["title"])
+    items.to_csv(tmp_path / "collection.csv", index=False)
+    (tmp_path / "scores").mkdir()
+    rows = [
+        f"{q} Q0 {r} 1 {(i * 37 % 60) / 60} other"
+        for q in items["item_id"]
+        for i, r in enumerate(items["item_id"])
+        if q != r
+    ]
+    (tmp_path / "scores" / "other.run").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(part) for part in arguments])
+
+
+def test_sample_writes_pairs_design_and_scores_and_says_what_they_cost(study):
+    result = run(
+        "sample", study, "--text-queries", 12, "--results", 8, "--base", 20, "--raters", 5, "--seconds", 9, "--json"
+    )
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    pairs = pd.read_csv(study / "pairs.csv")
+    assert list(pairs) == [
+        *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
+        *("round", "query_probability"),
+    ]
+    assert summary["pairs"] == len(pairs) == 96 and summary["base_pairs"] == 20 == (pairs["block"] == "base").sum()
+    assert set(pairs["source"]) <= {"keywords", "other", "random"}
+    assert pairs["rank"].isna().equals(pairs["source"] == "random")
+    assert pairs["inclusion_probability"].between(0, 1, inclusive="right").all()
+    assert summary["smallest_inclusion_probability"] <= pairs["inclusion_probability"].min()
+    assert summary["rater_hours"] == {"ratings": 176, "total": 0.44, "each": 0.09}
+    assert "correlate 0.5" in summary["expected_good_share"]["assumes"]
+    assert summary["expected_good_share"]["value"] > 0.02
+    kept = read_scores(study / "scores" / "keywords.csv")
+    assert set(kept["query_id"]) == set(pairs["query_id"]) and kept.groupby("query_id").size().eq(59).all()
+
+
+def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(study):
+    tables = []
+    for seed in (0, 0, 1):
+        assert run("sample", study, "--text-queries", 10, "--results", 5, "--base", 10, "--seed", seed).exit_code == 0
+        tables.append((study / "pairs.csv").read_text())
+    assert tables[0] == tables[1] != tables[2]
+
+
+def test_preview_writes_nothing(study):
+    before = sorted(study.rglob("*"))
+    result = run("sample", study, "--text-queries", 10, "--base", 10, "--preview")
+    assert result.exit_code == 0 and "Nothing was written." in result.output
+    assert sorted(study.rglob("*")) == before
+
+
+def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
+    assert run("sample", study, "--text-queries", 10, "--base", 10).exit_code == 0
+    before = (study / "pairs.csv").read_text()
+    (study / "ratings.csv").write_text("rater_id,pair_id,rating,seconds\na,p0001,3,11\n")
+    refused = run("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5)
+    assert refused.exit_code == 1 and "has ratings in ratings.csv" in refused.output
+    assert (study / "pairs.csv").read_text() == before
+    told = run("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5, "--overwrite", "--json")
+    assert told.exit_code == 0
+    assert json.loads(told.stdout)["seconds_per_rating"] == {"value": 11.0, "source": "the median of ratings.csv"}
+
+
+def test_a_list_of_queries_can_be_given(study):
+    (study / "queries.csv").write_text("query_id\npic0003\npic0007\n")
+    result = run("sample", study, "--given", study / "queries.csv", "--base", 4, "--results", 6, "--json")
+    assert result.exit_code == 0, result.output
+    assert set(pd.read_csv(study / "pairs.csv")["query_id"]) == {"pic0003", "pic0007"}
+    (study / "queries.csv").write_text("query_id\nnobody\n")
+    refused = run("sample", study, "--given", study / "queries.csv")
+    assert refused.exit_code == 1 and "there is no item 'nobody'" in refused.output
+
+
+def test_designs_with_pairs_of_zero_probability_are_refused(study):
+    result = run("sample", study, "--floor", 0, "--exponent", 500, "--base", 4)
+    assert result.exit_code == 1 and "inclusion probability zero" in result.output
+    assert not (study / "pairs.csv").exists()
+
+
+def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
+    assert run("sample", study, "--text-queries", 30, "--results", 12, "--base", 20).exit_code == 0
+    pairs = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
+    ratings = Panel(draw_raters(4), make_collection(60, seed=2)).rate(pairs)
+    judgments = ratings.groupby(["query_id", "result_id"], as_index=False)["rating"].mean().dropna()
+    judgments.rename(columns={"rating": "judgment"}).to_csv(study / "judgments.csv", index=False)
+    fitted = run(
+        *("fit", study / "scores" / "keywords.csv", "--judgments", study / "judgments.csv", "-o", study / "mappings"),
+        *("--method", "isotonic", "--json"),
+    )
+    assert fitted.exit_code == 0, fitted.output
+    result = run("sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json")
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    later = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
+    assert summary["new_pairs"] == len(later) - len(pairs) > 0
+    assert later["pair_id"][: len(pairs)].equals(pairs["pair_id"])
+    errors = summary["uniformity_error"]
+    assert errors["expected"]["all"] < errors["last_round"]["all"]
+    # a third round stands on both
+    again = run("sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json")
+    assert again.exit_code == 0 and json.loads(again.stdout)["round"] == 3
+
+
+def test_from_mappings_without_mappings_or_a_design_says_what_is_missing(study):
+    missing = run("sample", study, "--from-mappings")
+    assert missing.exit_code == 1 and "design.json: there is no such file" in missing.output
+    assert run("sample", study, "--same-queries").exit_code == 2
+    assert run("sample", study, "--text-queries", 12, "--base", 10).exit_code == 0
+    (study / "judgments.csv").write_text("query_id,result_id,judgment\na,b,3\n")
+    missing = run("sample", study, "--from-mappings")
+    assert missing.exit_code == 1 and "there is no mapping (NAME.json) here" in missing.output
+
+
+def test_uniformity_is_equation_5_4_on_the_papers_scale():
+    frame = pd.DataFrame({"source": ["a"] * 4 + ["b"] * 5, "rating": [1, 1, 1, 2, 1, 2, 3, 4, 5], "round": 1})
+    table = uniformity_table(frame, [1, 2, 3, 4, 5]).set_index("source")
+    assert table.loc["a", "error"] == pytest.approx((0.55 + 0.05 + 0.6) / 5)
+    assert table.loc["b", "error"] == 0
+    assert table.loc["all", "error"] == pytest.approx((abs(4 / 9 - 0.2) + abs(2 / 9 - 0.2) + 3 * abs(1 / 9 - 0.2)) / 5)
+
+
+def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
+    assert run("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10).exit_code == 0
+    before = (study / "pairs.csv").read_text()
+    result = run("systems", study, "bm25", "--json")
+    assert result.exit_code == 0, result.output
+    scores = read_scores(json.loads(result.stdout)["bm25"])
+    pairs = pd.read_csv(study / "pairs.csv")
+    assert (study / "pairs.csv").read_text() == before
+    judged = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
+    assert judged <= set(zip(scores["query_id"], scores["result_id"], strict=True))
+    assert "rwmm-test" in run("systems").output

@@ -1,0 +1,343 @@
+"""The whole design: two stages, the base block, further rounds, and what their probabilities promise."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+from worlds import MatrixSource, demo_world, noise_world
+
+from analysis.judged import rank_power_weights
+from analysis.precision_recall import precision_recall_curve
+from analysis.uniformity import uniformity_table
+from calibration.errors import RelstudyError
+from mapping.fitted import FittedMapping
+from studyapp.choosing import PAIR_COLUMNS, Options, choose_from, draw_results
+from studyapp.collection import Collection, Item
+from studyapp.demo.panel import Panel, draw_raters
+from studyapp.design import Design, Round, shape
+from studyapp.next_round import NextOptions, next_from
+from studyapp.responses import ResponseShape, Term
+from studyapp.sampling import simple_random_sample, systematic_sample
+
+
+def first_round(results=6, queries=5, population=12, floor=0.05, number=1, draw=1, shapes=None):
+    return Round(
+        number=number,
+        systems={},
+        results=results,
+        exponent=1.0,
+        floor=floor,
+        query_draw=draw,
+        query_probability={"image": queries / population},
+        population={"image": population},
+        seed=0,
+        shapes=shapes or {},
+    )
+
+
+def test_the_size_measure_is_the_mixture_of_shaping_functions_and_a_uniform_floor():
+    collection, sources = noise_world(30, 3, seed=5)
+    query = collection.items[4]
+    found = shape(first_round(results=5), query, collection, sources)
+    expected = np.zeros(29)
+    others = [place for place in range(30) if place != 4]
+    for source in sources:
+        own = source.score(query)[others]
+        rank = (-own).argsort().argsort() + 1.0
+        expected += 0.95 * (1 / rank) / (1 / np.arange(1, 30)).sum() / 3
+    expected += 0.05 / 29
+    assert found.candidates.tolist() == others
+    np.testing.assert_allclose(found.parts.sum(axis=0), expected, rtol=1e-12)
+    assert found.probability.sum() == pytest.approx(5)
+
+
+def test_pairs_of_the_sample_have_the_probability_that_is_written_beside_them():
+    collection, sources = noise_world(12, 2, seed=1)
+    options = {"queries": 5, "results": 4, "base": 8, "page": {"image": 4}}
+    draws = 400
+    counts = np.zeros((12, 12))
+    base = np.zeros((12, 12))
+    written = np.full((12, 12), np.nan)
+    place = {item.id: position for position, item in enumerate(collection)}
+    for seed in range(draws):
+        pairs = choose_from(collection, sources, Options(**options, seed=seed)).pairs
+        at = ([place[name] for name in pairs["query_id"]], [place[name] for name in pairs["result_id"]])
+        counts[at] += 1
+        base[at] += pairs["block"].to_numpy() == "base"
+        previous = written[at]
+        new = pairs["inclusion_probability"].to_numpy()
+        assert np.all(np.isnan(previous) | np.isclose(previous, new, rtol=1e-12))
+        written[at] = new
+    pair = ~np.eye(12, dtype=bool)
+    assert not np.isnan(written[pair]).any()
+    # one draw takes whole queries, so cells of a row depend on each other: chi-square over rows (queries), and each
+    # cell alone at five standard errors
+    row = counts.sum(axis=1) / 4
+    assert chi2.sf((((row - draws * 5 / 12) ** 2) / (draws * 5 / 12 * 7 / 12)).sum(), 12) > 0.001
+    p = written[pair]
+    assert (abs(counts[pair] / draws - p) < 5 * np.sqrt(p * (1 - p) / draws)).all()
+    # within a query, given that it was drawn, the cells follow their conditional probabilities
+    for query in range(12):
+        taken = counts[query].sum() / 4
+        given = np.delete(written[query], query) * 12 / 5
+        cells = np.delete(counts[query], query)
+        free = given < 1 - 1e-9
+        statistic = ((cells - taken * given)[free] ** 2 / (taken * given * (1 - given))[free]).sum()
+        assert chi2.sf(statistic, free.sum()) > 1e-5
+    # the base block is a random part of the sample: a pair is in it with 8 / 20 of its probability in the sample
+    assert (abs(base[pair] / draws - 0.4 * p) < 5 * np.sqrt(0.4 * p * (1 - 0.4 * p) / draws)).all()
+
+
+def test_sources_are_credited_in_proportion_to_what_they_proposed():
+    collection, sources = noise_world(40, 2, seed=2)
+    this, query = first_round(results=8), collection.items[0]
+    found = shape(this, query, collection, sources)
+    rng = np.random.default_rng(0)
+    counts = dict.fromkeys(found.names, 0)
+    draws = 1500
+    this.query_probability["image"] = 1.0
+    for _ in range(draws):
+        for name in draw_results(this, query, found, collection, rng)["source"]:
+            counts[name] += 1
+    share = (found.parts / found.parts.sum(axis=0) * found.probability).sum(axis=1)
+    for name, expected in zip(found.names, share, strict=True):
+        # a sum of 1,500 x 8 draws with variance below that of a Poisson count
+        assert abs(counts[name] - draws * expected) < 5 * np.sqrt(draws * expected)
+
+
+def offsets(truth, collection, sources, results, seed):
+    """How far precision and recall at the best 2 % of each system's pairs lie from the truth on average over 200 draws, in
+    standard errors of that average: by (system, rule), array [precision, recall]."""
+    number = len(collection)
+    this = first_round(results=results, queries=number // 2, population=number)
+    shapes = [shape(this, query, collection, sources) for query in collection]
+    relevant = truth > 3
+    scores = {source.name: np.array([source.score(query) for query in collection]) for source in sources}
+    others = ~np.eye(number, dtype=bool)
+    cut = {name: np.quantile(values[others], 0.98) for name, values in scores.items()}
+
+    def at_cut(name, good, score, weight=None):
+        curve = precision_recall_curve(good, score, weight)
+        point = np.flatnonzero(curve.threshold >= cut[name])[-1]
+        return curve.precision[point], curve.recall[point]
+
+    estimates: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        queries = simple_random_sample(number, number // 2, rng)
+        chosen = [systematic_sample(shapes[query].probability, rng) for query in queries]
+        rows = np.repeat(queries, [len(places) for places in chosen])
+        columns = np.concatenate([shapes[q].candidates[c] for q, c in zip(queries, chosen, strict=True)])
+        probability = 0.5 * np.concatenate([shapes[q].probability[c] for q, c in zip(queries, chosen, strict=True)])
+        for name, values in scores.items():
+            good, score = relevant[rows, columns], values[rows, columns]
+            for rule, weight in (("design", 1 / probability), ("rank-power", rank_power_weights(score))):
+                estimates.setdefault((name, rule), []).append(at_cut(name, good, score, weight))
+    found = {}
+    for (name, rule), values in estimates.items():
+        expected = np.array(at_cut(name, relevant[others], scores[name][others]))
+        error = np.std(values, axis=0, ddof=1) / np.sqrt(200)
+        found[name, rule] = abs(np.mean(values, axis=0) - expected) / error
+    return found
+
+
+def test_design_weights_find_precision_and_recall_of_every_system_and_rank_power_weights_do_not():
+    # the world of the finding: relevance normal, 2.3 % relevant, four systems of falling strength
+    number = 300
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(number, number))
+    collection = Collection([Item(f"i{place}", "image") for place in range(number)])
+    sources = [
+        MatrixSource(
+            f"s{strength}", collection, strength * latent + np.sqrt(1 - strength**2) * rng.normal(size=latent.shape)
+        )
+        for strength in (0.9, 0.6, 0.45, 0.3)
+    ]
+    for (name, rule), off in offsets(np.where(latent > 2, 5, 1), collection, sources, 40, seed=11).items():
+        if rule == "design":
+            assert (off < 2).all(), (name, off)
+        else:
+            assert (off > 2).all(), (name, off)
+
+
+def test_the_same_holds_on_the_truth_of_the_demo():
+    demo, collection, sources = demo_world(300, {"strong": 0.85, "middling": 0.6, "weak": 0.35}, seed=0)
+    for (name, rule), off in offsets(demo.truth, collection, sources, 30, seed=11).items():
+        if rule == "design":
+            # two standard errors for one figure are 2.73 for the largest of these eight (Bonferroni)
+            assert (off < 2.73).all(), (name, off)
+        else:
+            assert (off > 2.73).any(), (name, off)
+
+
+def flat_shape(knots=(-3.0, 3.0), densities=(0.01, 0.12)):
+    return ResponseShape({"s0": Term(list(knots), [1.0, 5.0])}, [3.5], list(densities))
+
+
+@pytest.mark.parametrize("draws_of_queries", [(1, 2), (1, 1)], ids=["new queries", "same queries"])
+def test_the_union_of_two_rounds_holds_a_pair_with_the_combined_probability(draws_of_queries):
+    collection, sources = noise_world(10, 1, seed=3)
+    one = first_round(results=3, queries=4, population=10, draw=draws_of_queries[0])
+    two = first_round(
+        results=4, queries=4, population=10, number=2, draw=draws_of_queries[1], shapes={"s0": flat_shape()}
+    )
+    design = Design((one, two))
+    shapes = {r.number: [shape(r, query, collection, sources) for query in collection] for r in design.rounds}
+    combined = np.array(
+        [design.combine({n: shapes[n][query].probability for n in (1, 2)}, "image") for query in range(10)]
+    )
+    first, second = (0.4 * np.array([shapes[n][query].probability for query in range(10)]) for n in (1, 2))
+    if draws_of_queries == (1, 2):
+        np.testing.assert_allclose(combined, 1 - (1 - first) * (1 - second), rtol=1e-12)
+    rng = np.random.default_rng(6)
+    draws = 4000
+    counts = np.zeros((10, 9))
+    for _ in range(draws):
+        union = np.zeros((10, 9), dtype=bool)
+        queries = simple_random_sample(10, 4, rng)
+        for number in (1, 2):
+            if number == 2 and draws_of_queries == (1, 2):
+                queries = simple_random_sample(10, 4, rng)
+            for query in queries:
+                union[query, systematic_sample(shapes[number][query].probability, rng)] = True
+        counts += union
+    assert (abs(counts / draws - combined) < 5 * np.sqrt(combined * (1 - combined) / draws)).all()
+    # the naive product would be wrong where the queries are shared: make sure the test could tell
+    if draws_of_queries == (1, 1):
+        naive = 1 - (1 - first) * (1 - second)
+        assert (abs(counts / draws - naive) > 5 * np.sqrt(naive * (1 - naive) / draws)).any()
+
+
+def isotonic(scores, judgments, name):
+    from sklearn.isotonic import IsotonicRegression
+
+    fitted = IsotonicRegression().fit(scores, judgments)
+    knots, first = np.unique(fitted.X_thresholds_, return_index=True)
+    return FittedMapping(knots, fitted.y_thresholds_[first], system=name)
+
+
+@pytest.fixture(scope="module")
+def two_rounds():
+    demo, collection, sources = demo_world(1000, {"pictures": 0.3}, seed=0)
+    panel = Panel(draw_raters(12, seed=0), demo, seed=0)
+    first = choose_from(collection, sources, Options(queries=100, results=20))
+    rated = panel.rate(first.pairs)
+    judgments = (
+        rated.dropna(subset="rating")
+        .groupby(["query_id", "result_id"], as_index=False)["rating"]
+        .mean()
+        .rename(columns={"rating": "judgment"})
+    )
+    mappings = {}
+    for source in sources:
+        scores = np.concatenate(
+            [
+                source.score(collection[query])[[collection.position(name) for name in group["result_id"]]]
+                for query, group in judgments.groupby("query_id", sort=True)
+            ]
+        )
+        mappings[source.name] = isotonic(scores, judgments["judgment"], source.name)
+    later = next_from(
+        collection, sources, first.design, first.pairs, judgments, mappings, NextOptions(queries=100, results=20)
+    )
+    return panel, collection, sources, first, judgments, mappings, later
+
+
+def test_one_round_from_mappings_brings_the_uniformity_error_of_the_demo_panel_below_five_hundredths(two_rounds):
+    panel, *_, later = two_rounds
+    responses = panel.rate(later.pairs).merge(later.pairs[["pair_id", "source", "round"]], on="pair_id")
+    table = uniformity_table(responses[responses["block"] == "unique"], [1, 2, 3, 4, 5])
+    error = table.set_index(["round", "source"])["error"]
+    assert error[2, "all"] < 0.05 < error[1, "all"]
+    for source in ("keywords", "pictures"):
+        assert error[2, source] < error[1, source]
+
+
+def test_a_further_round_keeps_the_old_pairs_and_gives_every_pair_of_the_union_its_combined_probability(two_rounds):
+    _, collection, sources, first, _, _, later = two_rounds
+    old, new = later.pairs[: len(first.pairs)], later.pairs[len(first.pairs) :]
+    columns = [name for name in PAIR_COLUMNS if name != "inclusion_probability"]
+    assert old[columns].equals(first.pairs[columns])
+    assert (old["inclusion_probability"].to_numpy() > first.pairs["inclusion_probability"].to_numpy()).all()
+    assert set(new["round"]) == {2} and set(new["block"]) == {"unique"} and len(new) == later.new
+    assert not later.pairs["pair_id"].duplicated().any()
+    assert not later.pairs.duplicated(["query_id", "result_id"]).any()
+    for row in later.pairs.sample(25, random_state=0).itertuples():
+        query = collection[row.query_id]
+        never = 1.0
+        for this in later.design.rounds:
+            found = shape(this, query, collection, sources)
+            place = np.flatnonzero(found.candidates == collection.position(row.result_id))[0]
+            never *= 1 - this.query_probability["image"] * found.probability[place]
+        assert row.inclusion_probability == pytest.approx(1 - never, rel=1e-12)
+
+
+def test_a_design_survives_being_written_and_read(two_rounds, tmp_path):
+    later = two_rounds[-1]
+    later.design.save(tmp_path)
+    assert Design.load(tmp_path) == later.design
+
+
+def test_a_changed_system_is_refused_because_old_probabilities_rest_on_it(two_rounds):
+    _, collection, sources, first, judgments, mappings, _ = two_rounds
+    with pytest.raises(RelstudyError, match="drawn with system 'pictures'; give it again"):
+        first.design.check_stamps(sources[:1])
+    with pytest.raises(RelstudyError, match="no mapping belongs to a system of this study"):
+        next_from(
+            collection, sources, first.design, first.pairs, judgments, {"other": mappings["keywords"]}, NextOptions()
+        )
+
+
+def test_a_system_that_cannot_answer_is_left_out_of_the_mean():
+    class Silent:
+        name, stamp = "silent", "fixed"
+
+        def score(self, query):
+            return None
+
+    collection, sources = noise_world(20, 1)
+    this, query = first_round(), collection.items[0]
+    np.testing.assert_array_equal(
+        shape(this, query, collection, [*sources, Silent()]).probability,
+        shape(this, query, collection, sources).probability,
+    )
+    alone = shape(this, query, collection, [Silent()])
+    np.testing.assert_allclose(alone.probability, 6 / 19)
+    assert alone.names == ("random",)
+
+
+def test_designs_that_leave_a_pair_without_a_chance_are_refused():
+    collection, sources = noise_world(400, 1)
+    with pytest.raises(RelstudyError, match="inclusion probability zero"):
+        choose_from(collection, sources, Options(queries=5, results=5, exponent=400.0, floor=0.0, base=0))
+    shapes = {"s0": flat_shape(densities=(0.0, 0.1))}
+    with pytest.raises(RelstudyError, match="inclusion probability zero"):
+        shape(first_round(floor=0.0, shapes=shapes), collection.items[0], collection, sources)
+
+
+def test_a_given_list_of_queries_is_used_whole_with_probability_one():
+    collection, sources = noise_world(15, 2)
+    chosen = choose_from(collection, sources, Options(given=["i3", "i9"], results=5, base=4))
+    assert set(chosen.pairs["query_id"]) == {"i3", "i9"}
+    assert set(chosen.pairs["query_probability"]) == {1.0}
+    assert chosen.design.rounds[0].given == ["i3", "i9"]
+
+
+def test_a_base_block_larger_than_the_sample_is_refused():
+    collection, sources = noise_world(15, 1)
+    with pytest.raises(RelstudyError, match="base block of 100 pairs is larger than the whole sample of 20 pairs"):
+        choose_from(collection, sources, Options(queries=4, results=5, base=100))
+
+
+def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
+    items = [Item(f"i{n}", "image", keywords=frozenset({f"w{n % 3}"})) for n in range(12)]
+    items += [Item("q1", "text", text="w1", role="query"), Item("q2", "text", text="w2", role="query")]
+    collection = Collection(items)
+    from studyapp.sources import BuiltInSource
+    from studyapp.systems.keywords import Keywords
+
+    sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection))]
+    pairs = choose_from(collection, sources, Options(queries=4, results=5, base=5)).pairs
+    assert set(pairs.loc[pairs["paradigm"] == "text", "query_id"]) == {"q1", "q2"}
+    assert pairs["result_id"].str.startswith("i").all()
+    assert (pairs["query_id"] != pairs["result_id"]).all()
+    assert pairs.loc[pairs["block"] == "base", "paradigm"].value_counts().to_dict() == {"image": 5, "text": 5}

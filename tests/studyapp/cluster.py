@@ -1,0 +1,89 @@
+"""A throw-away PostgreSQL server."""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import sqlalchemy as sa
+
+
+def installed() -> Path | None:
+    """The folder of the newest PostgreSQL's programs, or None."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin")) or sorted(glob.glob("/opt/homebrew/opt/postgresql*/bin"))
+    return Path(found[-1]) if found else None
+
+
+class Cluster:
+    """A throw-away PostgreSQL server in a temporary folder, reached by a socket there."""
+
+    def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
+        self.binaries = binaries
+        self.folder = Path(tempfile.mkdtemp(prefix="relstudy-pg-"))
+        # PostgreSQL refuses to run as root; there it runs as the user its package made.
+        self.runner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        if self.runner:
+            shutil.chown(self.folder, "postgres", "postgres")
+        self.folder.chmod(0o755)
+        self.call("initdb", "-D", self.data, "-U", "tester", "--auth=trust", "--no-sync", "-E", "UTF8")
+        options = f"-k {self.folder} -c listen_addresses= -c max_connections=200 -c shared_buffers=64MB"
+        options += "" if fsync else " -c fsync=off"
+        self.call("pg_ctl", "-D", self.data, "-l", f"{self.folder}/log", "-w", "-o", options, "start")
+        self.admin = sa.create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+        self.free: list[str] = []
+        self.lent: list[str] = []
+
+    @property
+    def data(self) -> str:
+        return f"{self.folder}/data"
+
+    def call(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [*self.runner, str(self.binaries / program), *arguments],
+            cwd="/",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program}: {done.stderr.decode()}")
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://tester@/{database}?host={self.folder}"
+
+    def new_database(self) -> str:
+        """An empty database: one that an earlier test has given back, or a new one."""
+        if self.free:
+            name = self.free.pop()
+            engine = sa.create_engine(self.url(name), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+            with engine.connect() as connection:
+                # Whoever is still connected from the earlier test would hold locks.
+                connection.execute(
+                    sa.text(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                    )
+                )
+                connection.execute(sa.text("DROP SCHEMA public CASCADE"))
+                connection.execute(sa.text("CREATE SCHEMA public"))
+        else:
+            name = "t" + secrets.token_hex(6)
+            with self.admin.connect() as connection:
+                connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        self.lent.append(name)
+        return self.url(name)
+
+    def take_back(self) -> None:
+        """The test that borrowed databases is over."""
+        self.free += self.lent
+        self.lent = []
+
+    def stop(self) -> None:
+        self.admin.dispose()
+        self.call("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)

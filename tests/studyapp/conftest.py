@@ -1,0 +1,68 @@
+"""Small studies to test with, each on a database of its own: SQLite, and PostgreSQL where it is installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from studyapp.app import create_app, prepare
+from studyapp.store import Store
+from tests.studyapp.cluster import Cluster, installed
+from tests.studyapp.studies import TOML, Made, write_study
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A running PostgreSQL server; absent, the test is skipped (in CI: fails)."""
+    binaries = installed()
+    if binaries is None:
+        message = "needs PostgreSQL (apt-get install postgresql), which is not here"
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    running = Cluster(binaries)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def database(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], str]]:
+    """The address of a fresh database for a folder; the same test runs on both."""
+    if request.param == "sqlite":
+        yield lambda folder: f"sqlite:///{folder / 'study.db'}"
+        return
+    running: Cluster = request.getfixturevalue("cluster")
+    yield lambda folder: running.new_database()
+    running.take_back()
+
+
+def _maker(tmp_path: Path, database: Callable[[Path], str]) -> Iterator[Callable[..., Made]]:
+    made: list[Made] = []
+
+    def make(toml: str = TOML, *, busy_seconds: float = 5.0, **sizes: int) -> Made:
+        folder = write_study(tmp_path / f"study{len(made)}", toml, **sizes)
+        store = Store(database(folder), busy_seconds)
+        prepare(folder, store)
+        app = create_app(folder, store=store)
+        app.testing = True
+        made.append(Made(folder, store, app))
+        return made[-1]
+
+    yield make
+    for study in made:
+        study.store.dispose()
+
+
+@pytest.fixture
+def make_study(tmp_path: Path, database: Callable[[Path], str]) -> Iterator[Callable[..., Made]]:
+    """Make a study with an app, on each database: `make_study(toml, base_queries=..., unique_queries=...)`."""
+    yield from _maker(tmp_path, database)
+
+
+@pytest.fixture
+def make_local(tmp_path: Path) -> Iterator[Callable[..., Made]]:
+    """Make a study with an app on SQLite, for what has nothing to do with the database."""
+    yield from _maker(tmp_path, lambda folder: f"sqlite:///{folder / 'study.db'}")

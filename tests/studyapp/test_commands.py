@@ -1,0 +1,267 @@
+"""Every command on a study folder, run as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import stat
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from studyapp.cli import main
+from studyapp.people import invite
+from studyapp.store import Store
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.serving import serving
+from tests.studyapp.studies import TOML, Made, write_study
+
+
+def run(*arguments: str | Path, answer: str | None = None) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=answer)
+
+
+@pytest.fixture(autouse=True)
+def _own_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+
+
+def test_new_writes_a_study_that_loads_and_never_writes_over_one(tmp_path: Path) -> None:
+    folder = tmp_path / "my study"
+    done = run("new", folder, "--pictures", "3")
+    assert done.exit_code == 0, done.output
+    study = Study.load(folder)
+    assert study.id == "my-study" and [block.name for block in study.blocks] == ["base", "unique"]
+    assert len(pd.read_csv(folder / "collection.csv")) == 3
+    assert len(list((folder / "pictures").iterdir())) == 3
+    (folder / "study.toml").write_text("mine")
+    again = run("new", folder)
+    assert again.exit_code == 1 and "is there already" in again.output
+    assert (folder / "study.toml").read_text() == "mine"
+
+
+def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "s")
+    links = tmp_path / "links.csv"
+    done = run("invite", folder, "-n", "3", "--url", "https://study.example.org/", "-o", links)
+    assert done.exit_code == 0, done.output
+    table = pd.read_csv(links)
+    assert list(table.columns) == ["rater_id", "link", "completion_code"] and len(table) == 3
+    assert stat.S_IMODE(links.stat().st_mode) == 0o600
+    from studyapp.app import create_app
+
+    browser = Browser(create_app(folder))
+    browser.join(table["link"][0].removeprefix("https://study.example.org"))
+    assert browser.address == "/rate/1"
+    shown = json.loads(run("invite", folder, "-n", "1", "--json").stdout)
+    assert shown["open"] == "http://localhost:8000/" and shown["personal"][0]["link"].startswith(
+        "http://localhost:8000/"
+    )
+
+
+def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all(lambda name, number: "undecided" if number == 1 else "4")
+    shown = json.loads(run("status", made.folder, "--json").stdout)
+    assert shown["raters"] == shown["finished"] == 1 and shown["ratings"] == 16
+    unique = next(block for block in shown["blocks"] if block["name"] == "unique")
+    assert (unique["pages_done"], unique["pages_wanted"], unique["undecided"]) == (2, 6, 2)
+    assert unique["distribution"] == {"1": 0, "2": 0, "3": 0, "4": 6, "5": 0}
+    assert unique["uniformity_error"] == pytest.approx(0.32), "(4 * .2 + .8) / 5"
+    text = run("status", made.folder, "--raters").stdout
+    assert "A test study: open; 1 raters (1 consented, 1 finished), 16 ratings" in text and "2 of 6" in text
+    assert run("status", made.folder, "--pause").stdout.startswith("A test study: paused")
+    newcomer = Browser(made.app)
+    made.app.extensions["relstudy"]._state = (0.0, "")
+    newcomer.get("/")
+    assert newcomer.status == 503
+    assert run("status", made.folder, "--reopen").stdout.startswith("A test study: open")
+
+
+def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_back_into_calibration(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(TOML + '\n[[questions]]\nid = "age"\ntext = "Age?"\nkind = "number"\n')
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all(lambda name, number: "undecided" if number == 1 else str(number))
+    browser.send(browser.page.form(), **{"question-age": "41"})
+    people = made.folder / "people.csv"
+    done = run("export", made.folder, "--json", "--people", people)
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["ratings"] == 16 and told["undecided"] == 4 and told["blocks"] == {"base": 8, "unique": 8}
+    assert "at random over the whole pool" in told["handed_out"]
+    assert json.loads((made.folder / "ratings.json").read_text()) == told
+    table = pd.read_csv(made.folder / "ratings.csv")
+    contract = ["rater_id", "pair_id", "query_id", "result_id", "scale", "rating", "seconds", "block", "rated_at"]
+    assert list(table.columns)[:9] == contract
+    assert set(table["scale"]) == {"1-5"} and table["seconds"].between(0, 60).all()
+    assert set(table.loc[table["block"] == "unique", "handed_out"]) == {"at random over the pool"}
+    assert pd.read_csv(people)[["question_age", "entry"]].to_numpy().tolist() == [[41, "open"]]
+    from calibration.ratings import read_ratings
+
+    assert len(read_ratings(made.folder / "ratings.csv").frame) == 16
+
+
+def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_local: Callable[..., Made]) -> None:
+    """Paper 004, section 5.3: binary and 1-9 over the same base block."""
+    blocks = "".join(
+        f'[[blocks]]\nname = "{name}"\npairs = "base"\nscale = "{scale}"\nresults_per_page = 2\n'
+        for name, scale in (("yes or no", "binary"), ("one to nine", "1-9"))
+    )
+    made = make_local(TOML[: TOML.index("[[blocks]]")] + blocks)
+    browser = Browser(made.app)
+    browser.join()
+    assert browser.rate_all(lambda name, number: "1") == 8
+    assert run("export", made.folder).exit_code == 0
+    table = pd.read_csv(made.folder / "ratings.csv")
+    assert table.groupby("scale").size().to_dict() == {"1-9": 8, "binary": 8}
+    assert set(table["block"]) == {"base"}
+    assert set(table[table["scale"] == "binary"]["pair_id"]) == set(table[table["scale"] == "1-9"]["pair_id"])
+    nine = made.folder / "nine.csv"
+    assert run("export", made.folder, "--scale", "1-9", "-o", nine).exit_code == 0
+    assert set(pd.read_csv(nine)["scale"]) == {"1-9"} and not pd.read_csv(nine).duplicated("pair_id").any()
+    refused = run("export", made.folder, "--scale", "1-7")
+    assert refused.exit_code == 1 and "this study has binary, 1-9" in refused.output
+
+
+def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    folder = made.folder.parent / "words"
+    write_study(
+        folder,
+        TOML.replace(
+            'name = "unique"\npairs = "unique"\nresults_per_page = 4',
+            'name = "unique"\npairs = "unique"\nparadigm = "text"\nscale = "1-9"',
+        ),
+        base_queries=1,
+    )
+    (folder / "pairs.csv").write_text(
+        "pair_id,query_id,result_id,paradigm,block\nb,q0,r0,image,base\nt1,words,essay,text,unique\nt2,words,r1,text,unique\n"
+    )
+    from studyapp.app import create_app, prepare
+
+    prepare(folder)
+    browser = Browser(create_app(folder))
+    browser.join()
+    browser.rate()
+    texts = []
+    while browser.address.startswith("/rate"):
+        texts.append(browser.page.text)
+        assert "green hills" in texts[-1] and "average match" in texts[-1]
+        browser.rate(lambda name, number: "9")
+    assert len(texts) == 2 and any("Hills are high." in text and "On hills" in text for text in texts)
+    assert run("export", folder).exit_code == 0
+    table = pd.read_csv(folder / "ratings.csv").set_index("pair_id")
+    assert table.loc[["t1", "t2"], "rating"].tolist() == [9, 9] and table.loc["t1", "scale"] == "1-9"
+
+
+def test_backup_and_forget_work_on_a_study_in_use(make_local: Callable[..., Made], tmp_path: Path) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate()
+    target = tmp_path / "safe.db"
+    done = run("backup", made.folder, "-o", target)
+    assert done.exit_code == 0 and "4 ratings" in done.output and target.exists()
+    run("export", made.folder)
+    rater = pd.read_csv(made.folder / "ratings.csv")["rater_id"][0]
+    assert run("forget", made.folder, rater, answer="n\n").exit_code == 1
+    assert run("forget", made.folder, rater, "--yes").exit_code == 0
+    run("export", made.folder)
+    assert len(pd.read_csv(made.folder / "ratings.csv")) == 0
+    again = run("forget", made.folder, rater, "--yes")
+    assert again.exit_code == 1 and f"there is no rater '{rater}'" in again.output
+
+
+@pytest.mark.parametrize("command", ["status", "export", "backup"])
+def test_a_folder_where_nothing_was_served_yet_is_told_so(tmp_path: Path, command: str) -> None:
+    folder = write_study(tmp_path / "s")
+    done = run(command, folder)
+    assert done.exit_code == 1 and "relstudy serve" in done.output and not (folder / "study.db").exists()
+    missing = run(command, tmp_path / "nowhere")
+    assert missing.exit_code == 1 and "there is no such file" in missing.output
+
+
+def test_serve_refuses_a_faulty_study_with_every_fault_and_no_traceback(tmp_path: Path) -> None:
+    folder = write_study(
+        tmp_path / "s", TOML.replace('pairs = "base"', 'pairs = "bass"').replace("more = 4", "more = -4")
+    )
+    done = run("serve", folder, "--port", "0")
+    assert done.exit_code == 1
+    assert "line 12, blocks.pairs: 'bass' is not allowed; one of base, unique is allowed" in done.output
+    assert "line 20, blocks.more: -4 is not allowed" in done.output and "Traceback" not in done.output
+
+
+def test_pairs_that_the_collection_lacks_are_refused_by_row(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "s")
+    text = (folder / "pairs.csv").read_text().replace("p0-1,q0,r1", "p0-1,q0,zz").replace("0.25,base", "1.25,base", 1)
+    (folder / "pairs.csv").write_text(text)
+    done = run("serve", folder, "--port", "0")
+    assert done.exit_code == 1
+    assert "row 2, column inclusion_probability: '1.25' is not allowed" in done.output
+    assert "row 3, column result_id: 'zz' is not allowed; the id of an item in collection.csv is needed" in done.output
+
+
+def test_the_server_serves_pages_and_prints_the_one_time_link_only_until_a_password_is_set(tmp_path: Path) -> None:
+    from studyapp.access import set_password
+
+    folder = write_study(tmp_path / "s")
+    with serving(folder, workers=2) as address, urllib.request.urlopen(address) as answer:
+        page = answer.read().decode()
+    assert "A test study" in page and "Taking part" in page
+    assert "Choose the admin password, once, at http" in (folder / "serve.err").read_text()
+    (folder / "serve.err").unlink()
+    set_password(folder, "correct horse battery")
+    with serving(folder):
+        pass
+    assert "Choose the admin password" not in (folder / "serve.err").read_text()
+
+
+def test_a_port_in_use_is_told_in_one_sentence(tmp_path: Path) -> None:
+    import socket
+
+    folder = write_study(tmp_path / "s")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run("serve", folder, "--port", str(taken.getsockname()[1]))
+    assert done.exit_code == 1 and "choose another --port" in done.output
+
+
+def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callable[..., Made]) -> None:
+    """The complaint: a second annotator cannot be given the first one's items without a paid edition."""
+    one_each = TOML.replace("pairs_per_rater = 8", 'pairs_per_rater = "all"')
+    made = make_local(one_each)
+    first = Browser(made.app)
+    first.join()
+    assert first.rate_all() == 2 + 6
+    (made.folder / "study.toml").write_text(one_each + "ratings_per_pair = 2\n")
+    from studyapp.app import create_app, prepare
+
+    prepare(made.folder, made.store)
+    second = Browser(create_app(made.folder, store=made.store))
+    second.join()
+    assert second.rate_all() == 2 + 6
+    run("export", made.folder)
+    counts = pd.read_csv(made.folder / "ratings.csv").groupby("pair_id")["rater_id"].nunique()
+    assert (counts == 2).all()
+
+
+def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    path = invite(made.store, Study.load(made.folder), 1)[0].path
+    (made.folder / "study.toml").write_text(TOML.replace('["personal", "open"]', '["open"]'))
+    from studyapp.app import create_app
+
+    browser = Browser(create_app(made.folder, store=Store(made.store.url.render_as_string())))
+    browser.get(path)
+    assert browser.status == 404
+    assert run("invite", made.folder, "-n", "1").exit_code == 1

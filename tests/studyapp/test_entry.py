@@ -1,0 +1,192 @@
+"""Who gets in, and that one person stays one rater."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from studyapp.people import crowd_link, invite
+from studyapp.store import raters
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import TOML, Made
+
+
+def with_entry(text: str) -> str:
+    return TOML.replace('rules = ["personal", "open"]', text)
+
+
+PROLIFIC = with_entry(
+    'rules = ["prolific"]\ncompletion_url = "https://app.prolific.com/submissions/complete?cc={code}"\n'
+    'completion_code = "C1FIXED"'
+)
+
+
+def count_raters(made: Made) -> int:
+    with made.store.read() as connection:
+        return connection.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
+
+
+def test_a_personal_link_makes_its_holder_the_same_rater_in_every_browser(make_local: Callable[..., Made]) -> None:
+    made = make_local(with_entry('rules = ["personal"]'))
+    path = invite(made.store, Study.load(made.folder), 1)[0].path
+    first, second = Browser(made.app), Browser(made.app)
+    first.join(path)
+    first.rate()
+    assert first.address == "/rate/2"
+    second.get(path)
+    assert second.address == "/rate/2", "resumes where the other browser was"
+    assert count_raters(made) == 1
+
+
+def test_without_a_link_a_study_by_personal_link_lets_nobody_in(make_local: Callable[..., Made]) -> None:
+    browser = Browser(make_local(with_entry('rules = ["personal"]')).app)
+    for address in ("/", "/consent", "/rate", "/rate/1", "/instructions", "/thanks", "/questions"):
+        browser.get(address)
+        assert browser.status == 403 and "by personal link only" in browser.page.text, address
+    browser.get("/enter/guessed-token")
+    assert browser.status == 404 and "This link is not valid" in browser.page.text
+
+
+def test_the_token_itself_is_not_in_the_database(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    path = invite(made.store, Study.load(made.folder), 1)[0].path
+    token = path.rpartition("/")[2]
+    assert len(token) >= 24, "at least 144 bits"
+    with made.store.read() as connection:
+        rows = connection.execute(sa.select(raters)).mappings().all()
+    assert token not in str(rows)
+
+
+def test_open_enrolment_gives_one_rater_however_often_the_consent_is_sent_or_gone_back_to(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(with_entry('rules = ["open"]'))
+    browser = Browser(made.app)
+    browser.get("/")
+    form = browser.page.form()
+    browser.send(form, agree="yes")
+    browser.post("/consent", {**form.fields, "agree": "yes"})
+    assert browser.status == 200
+    browser.get("/consent")
+    browser.get("/")
+    assert count_raters(made) == 1
+    browser.get("/instructions")
+    browser.send(browser.page.form())
+    browser.get("/")
+    assert browser.address == "/rate/1"
+    assert count_raters(made) == 1
+
+
+def test_two_consents_sent_at_once_from_one_browser_make_one_rater(make_study: Callable[..., Made]) -> None:
+    made = make_study(with_entry('rules = ["open"]'))
+    browser, twin = Browser(made.app), Browser(made.app)
+    browser.get("/")
+    form = browser.page.form()
+    cookie = browser.client.get_cookie("relstudy-test")
+    assert cookie is not None
+    twin.client.set_cookie("relstudy-test", cookie.value)
+    browser.post("/consent", {**form.fields, "agree": "yes"})
+    twin.post("/consent", {**form.fields, "agree": "yes"})
+    assert browser.address == twin.address == "/instructions"
+    assert count_raters(made) == 1
+
+
+def test_consent_withheld_enrols_nobody(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.get("/")
+    browser.send(browser.page.form())
+    assert browser.address == "/consent"
+    assert count_raters(made) == 0
+
+
+def test_the_passphrase_opens_and_a_wrong_one_says_so(make_local: Callable[..., Made]) -> None:
+    made = make_local(with_entry('rules = ["passphrase"]\npassphrase = "green hills"'))
+    browser = Browser(made.app)
+    browser.get("/")
+    browser.send(browser.page.form(), agree="yes", passphrase="grey hills")
+    assert browser.status == 403 and "not the passphrase" in browser.page.text
+    assert count_raters(made) == 0
+    browser.send(browser.page.form(), agree="yes", passphrase="green hills")
+    assert browser.address == "/instructions"
+
+
+def test_a_prolific_participant_is_one_person_in_every_session_and_ends_at_the_platform(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(PROLIFIC)
+    link = "/join?PROLIFIC_PID=5f0aaaaaaaaaaaaaaaaaaaaa&STUDY_ID=s1&SESSION_ID="
+    browser = Browser(made.app)
+    browser.join(link + "one")
+    browser.rate()
+    other = Browser(made.app)
+    other.get(link + "two")
+    assert other.address == "/rate/2"
+    browser.get(link + "one")
+    assert browser.address == "/rate/2"
+    other.rate_all()
+    assert "C1FIXED" in other.page.text
+    assert "https://app.prolific.com/submissions/complete?cc=C1FIXED" in other.page.links
+    with made.store.read() as connection:
+        row = connection.execute(sa.select(raters)).one()
+    assert row.identity == "5f0aaaaaaaaaaaaaaaaaaaaa" and row.parameters == {"STUDY_ID": "s1", "SESSION_ID": "one"}
+    assert row.rater_id not in row.identity, "the export's id is not the platform's"
+
+
+def test_crowd_parameters_of_any_name_work_and_a_link_without_them_is_refused(make_local: Callable[..., Made]) -> None:
+    text = 'rules = ["crowd"]\nid_parameter = "workerId"\nkeep_parameters = ["batch"]'
+    made = make_local(with_entry(text))
+    browser = Browser(made.app)
+    browser.get("/join?batch=7")
+    assert browser.status == 400 and "workerId" in browser.page.text
+    browser.join("/join?workerId=w1&batch=7")
+    assert browser.address == "/rate/1"
+    Browser(made.app).join("/join?workerId=w2&batch=7")
+    assert count_raters(made) == 2
+    assert crowd_link(Study.load(made.folder)) == "/join?workerId=${workerId}&batch=${batch}"
+
+
+def test_a_different_crowd_worker_in_the_same_browser_is_a_different_rater(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC)
+    browser = Browser(made.app)
+    browser.join("/join?PROLIFIC_PID=a")
+    browser.rate()
+    browser.get("/join?PROLIFIC_PID=b")
+    assert browser.address == "/consent"
+    browser.consent()
+    assert browser.address == "/rate/1"
+    browser.get("/join?PROLIFIC_PID=a")
+    assert browser.address == "/rate/2"
+
+
+def test_the_crowd_link_for_prolific_has_its_placeholders(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC)
+    assert crowd_link(Study.load(made.folder)) == (
+        "/join?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_a_paused_or_closed_study_says_so_keeps_what_is_under_way_and_hands_out_nothing(
+    make_local: Callable[..., Made], state: str
+) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    made.app.extensions["relstudy"].set_state(state)
+    browser.rate()
+    with made.store.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM ratings").scalar_one() == 4, "saved all the same"
+    newcomer = Browser(made.app)
+    newcomer.get("/")
+    assert newcomer.status == 503 and f"The study is {state}" in newcomer.page.text
+    while browser.address.startswith("/rate/"):
+        browser.rate()
+    assert browser.status == 503 and f"The study is {state}" in browser.page.text
+    made.app.extensions["relstudy"].set_state("open")
+    browser.get("/rate")
+    assert browser.address.startswith("/rate/")
+    assert browser.rate_all() > 0 and browser.address == "/thanks"

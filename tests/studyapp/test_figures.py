@@ -1,0 +1,43 @@
+"""The admin pages' figures and leases are the same on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from studyapp.demo.visit import read_page
+from studyapp.export import ratings_table
+from studyapp.insight import insight, study_insight
+from studyapp.leases import leases
+from studyapp.people import invite
+from studyapp.status import study_status
+from studyapp.study import Study
+from tests.studyapp.studies import Made
+
+
+def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    study = Study.load(made.folder)
+    for person, pages in enumerate((99, 99, 2)):
+        client = made.app.test_client()
+        answer = client.get(invite(made.store, study, 1)[0].path, follow_redirects=True)
+        for number in range(pages + 2):
+            page = read_page(answer.text)
+            if answer.request.path == "/thanks":
+                break
+            rating = str(1 + (number + person) % 5)
+            fields = page.hidden | page.boxes | dict.fromkeys(page.choices, rating)
+            answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
+    table = ratings_table(made.store, study)
+    moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")
+    told = insight(table.assign(at=moments / pd.Timedelta(seconds=1)), study)
+    found = study_insight(made.store, study)
+    assert found.sources == told.sources
+    assert found.agreement[0].alpha[-1] == pytest.approx(told.agreement[0].alpha[-1])
+    assert study_status(made.store, study).ratings == len(table)
+    held = leases(made.store)
+    assert len(held) == 2, "the page being rated and the one after it"
+    assert not any(lease.expired for lease in held)
+    assert all(lease.expired for lease in leases(made.store, now=held[-1].leased_until + 1))

@@ -1,0 +1,32 @@
+"""A rater's way from the link to the completion code, and what the export holds afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from studyapp.export import ratings_table
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import Made
+
+
+def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_exactly_what_was_chosen(
+    make_study: Callable[..., Made],
+) -> None:
+    made = make_study()
+    browser = Browser(made.app)
+    browser.join()
+    assert browser.address == "/rate/1"
+    assert "How well does each result match the query?" in browser.page.text
+    chosen = {1: "1", 2: "5", 3: "undecided", 4: "4"}
+    assert browser.rate_all(lambda name, number: chosen[number]) == 2 + 2
+    assert browser.address == "/thanks"
+    with made.store.read() as connection:
+        code = connection.exec_driver_sql("SELECT completion_code FROM raters").scalar_one()
+    assert code in browser.page.text
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert len(table) == 16
+    assert sorted(table["block"].unique()) == ["base", "unique"]
+    assert set(table[table["block"] == "base"]["query_id"]) == {"q0", "q1"}
+    by_page = table.groupby("position")["rating"].apply(lambda page: page.fillna(-1).tolist())
+    assert by_page.tolist() == [[1.0, 5.0, -1.0, 4.0]] * 4

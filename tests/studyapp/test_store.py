@@ -1,0 +1,250 @@
+"""The database: migrations with data in it, live copies, forgetting, and files that change under it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from calibration.errors import RelstudyError
+from studyapp.app import create_app, prepare
+from studyapp.backup import copy_database
+from studyapp.export import ratings_table
+from studyapp.people import forget
+from studyapp.store import OPEN, Store, metadata, slots, trouble
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import Made, write_study
+
+
+def insert_by_hand(store: Store) -> None:
+    """One rater with one rating, as the first version of the tables held it."""
+    rows = [
+        "INSERT INTO pairs (pair_id, query_id, result_id, paradigm, source, inclusion_probability, block, active) "
+        "VALUES ('p0-0', 'q0', 'r0', 'image', 'old', 0.5, 'base', true)",
+        "INSERT INTO pages (id, block, kind, query_id, pair_ids, active) "
+        "VALUES (901, 'base', 'pair', 'q0', '[\"p0-0\"]', true)",
+        "INSERT INTO raters (id, rater_id, session_key, entry, identity, parameters, seed, completion_code, created_at, "
+        "consented_at, started_at, locked_to, extra_pages) "
+        "VALUES (901, 'ROLD', 'k', 'open', 'i', '{}', 1, 'CODE', 1.0, 2.0, 3.0, 0, 0)",
+        "INSERT INTO assignments (id, rater, position, block, kind, page_id, pair_ids, handed_at, answered_at, surplus) "
+        "VALUES (901, 901, 1, 'base', 'pair', 901, '[\"p0-0\"]', 3.0, 4.0, false)",
+        "INSERT INTO ratings (id, assignment_id, pair_id, revision, rating, seconds, rated_at, form) "
+        "VALUES (901, 901, 'p0-0', 1, 4.0, 2.5, 4.0, 'f')",
+    ]
+    with store.write() as connection:
+        for row in rows:
+            connection.exec_driver_sql(row)
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date_with_its_ratings_in_it(
+    tmp_path: Path, database: Callable[[Path], str]
+) -> None:
+    folder = write_study(tmp_path / "s")
+    store = Store(database(folder))
+    store.migrate("0001")
+    insert_by_hand(store)
+    with pytest.raises(sa.exc.DBAPIError), store.read() as connection:
+        connection.exec_driver_sql("SELECT rank FROM pairs").all()
+    prepare(folder, store)
+    table = ratings_table(store, Study.load(folder))
+    assert table[["rater_id", "pair_id", "rating", "block", "rank"]].to_numpy().tolist() == [
+        ["ROLD", "p0-0", 4.0, "base", 1]
+    ]
+    with store.read() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == "0002"
+    store.dispose()
+
+
+def test_the_migrations_end_at_exactly_the_tables_the_code_uses(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    with made.store.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_two_servers_starting_at_once_make_the_tables_once(tmp_path: Path, database: Callable[[Path], str]) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    folder = write_study(tmp_path / "s")
+    stores = [Store(database(folder))]
+    stores.append(Store(stores[0].url.render_as_string(hide_password=False)))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda store: store.migrate(), stores))
+        list(pool.map(lambda store: prepare(folder, store), stores))
+    with stores[0].read() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(slots)).scalar_one() == 6
+    for store in stores:
+        store.dispose()
+
+
+def test_a_live_copy_holds_what_was_rated_and_nobody_waits_for_it(
+    make_study: Callable[..., Made], tmp_path: Path
+) -> None:
+    made = make_study()
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate()
+    target = tmp_path / "copy" / "copy.db"
+    with made.store.write():
+        # Somebody is saving while the copy is made; the copy has what was saved before.
+        assert copy_database(made.store, target) == 4
+    browser.rate()
+    copy = Store(f"sqlite:///{target}")
+    table = ratings_table(copy, Study.load(made.folder))
+    assert table["rating"].tolist() == [3.0] * 4
+    copy.dispose()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert sorted(path.name for path in target.parent.iterdir() if path.suffix == ".db") == ["copy.db"]
+
+
+def test_the_export_never_waits_for_a_writer_and_never_holds_one_up(make_study: Callable[..., Made]) -> None:
+    made = make_study(busy_seconds=0.5)
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate()
+    study = Study.load(made.folder)
+    with made.store.write() as connection:
+        connection.exec_driver_sql("UPDATE ratings SET rating = 1")
+        assert ratings_table(made.store, study)["rating"].tolist() == [3.0] * 4
+    with made.store.read() as connection:
+        before = connection.exec_driver_sql("SELECT count(*) FROM ratings").scalar_one()
+        browser.rate()
+        assert browser.status == 200
+        assert connection.exec_driver_sql("SELECT count(*) FROM ratings").scalar_one() == before, "one consistent view"
+
+
+def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    study = Study.load(made.folder)
+    gone, stays = Browser(made.app), Browser(made.app)
+    gone.join()
+    gone.rate_all()
+    stays.join()
+    stays.rate()
+    with made.store.read() as connection:
+        name = connection.exec_driver_sql("SELECT rater_id FROM raters ORDER BY id").scalars().first()
+    assert forget(made.store, str(name)) == 16
+    table = ratings_table(made.store, study)
+    assert len(table) == 4 and name not in set(table["rater_id"])
+    with made.store.read() as connection:
+        open_slots = connection.execute(
+            sa.select(sa.func.count()).select_from(slots).where(slots.c.state == OPEN)
+        ).scalar_one()
+        assert open_slots == 5, "all but the page that the other one holds"
+        assert connection.exec_driver_sql("SELECT count(*) FROM assignments WHERE rater = 1").scalar_one() == 0
+    gone.get("/rate/1")
+    assert gone.address == "/consent", "the old cookie is nobody's"
+    with pytest.raises(RelstudyError, match="there is no rater 'RNOBODY'"):
+        forget(made.store, "RNOBODY")
+    if made.store.is_sqlite:
+        made.store.dispose()
+        left = b"".join(path.read_bytes() for path in made.folder.glob("study.db*"))
+        assert str(name).encode() not in left
+
+
+def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refused(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "s")
+    prepare(folder)
+    store = Store.of_study(folder)
+    path = folder / "pairs.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:-4], "new-1,q1,r2,image,more,1,0.5,unique"]) + "\n")
+    prepare(folder, store)
+    with store.read() as connection:
+        query = sa.text("SELECT count(*) FROM slots JOIN pages ON pages.id = page_id WHERE pages.active")
+        assert connection.execute(query).scalar_one() == 5 + 1
+        assert connection.execute(sa.select(sa.func.count()).select_from(slots)).scalar_one() == 6
+    path.write_text("\n".join([*lines[:-1], lines[-1].replace("r3", "r0")]) + "\n")
+    with pytest.raises(RelstudyError, match=r"pair 'p7-3' is query 'q7', result 'r0'.*give the new pair a new one"):
+        prepare(folder, store)
+    path.write_text("\n".join([*lines[:-1], lines[-1].replace("0.25", "0.4")]) + "\n")
+    prepare(folder, store)
+    with store.read() as connection:
+        query = sa.text("SELECT inclusion_probability FROM pairs WHERE pair_id = 'p7-3'")
+        assert connection.execute(query).scalar_one() == 0.4
+    store.dispose()
+
+
+def test_a_database_that_holds_another_study_is_refused(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    text = (made.folder / "study.toml").read_text().replace('id = "test"', 'id = "other"')
+    (made.folder / "study.toml").write_text(text)
+    with pytest.raises(RelstudyError, match="holds the study 'test', and this folder's is 'other'"):
+        prepare(made.folder, made.store)
+
+
+def test_every_acknowledged_write_is_synced_to_disk(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    with made.store.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2, "FULL"
+
+
+def test_postgresql_is_chosen_by_the_environment_and_its_password_never_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://someone:hush@127.0.0.1:1/none")
+    store = Store.of_study(tmp_path)
+    assert not store.is_sqlite and "hush" not in store.shown
+    with pytest.raises(RelstudyError, match="cannot be opened") as refused:
+        store.migrate()
+    assert "hush" not in str(refused.value)
+    assert os.environ["DATABASE_URL"].startswith("postgresql://")
+
+
+@pytest.mark.parametrize(
+    ("message", "state", "kind"),
+    [
+        ("database or disk is full", "", "full"),
+        ("disk I/O error", "", "full"),
+        ("could not extend file: No space left on device", "53100", "full"),
+        ("database is locked", "", "busy"),
+        ("canceling statement due to lock timeout", "55P03", "busy"),
+        ("deadlock detected", "40P01", "busy"),
+        ("no such column", "", "broken"),
+    ],
+)
+def test_troubles_are_told_apart(message: str, state: str, kind: str) -> None:
+    class Original(Exception):
+        sqlstate = state
+
+    assert trouble(sa.exc.OperationalError("SELECT", {}, Original(message))) == kind
+
+
+def test_a_health_page_tells_when_the_database_is_gone(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    client = made.app.test_client()
+    assert client.get("/health").get_json() == {"status": "ok"}
+    if made.store.is_sqlite:
+        return
+    broken = create_app(made.folder, store=Store("postgresql://nobody@127.0.0.1:1/none"))
+    answer = broken.test_client().get("/health")
+    assert answer.status_code == 503 and "does not answer" in answer.get_json()["status"]
+
+
+def test_commands_open_a_database_in_use_without_waiting_for_its_writer(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    other = sa.create_engine(made.store.url)
+    with other.connect() as writer:
+        writer.exec_driver_sql("BEGIN IMMEDIATE")
+        Store(str(made.store.url), busy_seconds=0.2).migrate()
+        writer.exec_driver_sql("ROLLBACK")
+    other.dispose()
+
+
+def test_a_process_that_hangs_in_the_writers_queue_makes_others_busy_but_not_stuck(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local()
+    hung, other = (Store(str(made.store.url), busy_seconds=0.2) for _ in range(2))
+    with hung.write(), pytest.raises(sa.exc.OperationalError, match="locked"), other.write():
+        pass
+    with other.write() as connection:
+        assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
