@@ -39,6 +39,9 @@ def playwright() -> Iterator[Any]:
         if os.environ.get("CI", "").lower() == "true":
             pytest.fail(message)
         pytest.skip(message)
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
     with sync_playwright() as running:
         yield running
 
@@ -84,7 +87,7 @@ def new_page(chromium: Any) -> Iterator[Callable[..., Any]]:
         context = chromium.new_context(
             viewport={"width": width, "height": height}, java_script_enabled=javascript, **options
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
         watch(page, complaints)
