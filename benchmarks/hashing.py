@@ -25,8 +25,9 @@ import numpy as np
 # A neighbour of this file has the package's name, so its folder must not come first.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from analysis.hashing.codes import Codes, Labels  # noqa: E402
+from analysis.hashing.codes import Codes  # noqa: E402
 from analysis.hashing.counts import count  # noqa: E402
+from analysis.hashing.labels import Labels  # noqa: E402
 from analysis.hashing.shards import Job, count_files  # noqa: E402
 from analysis.hashing.truth import LabelTruth  # noqa: E402
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from analysis.hashing.audit import audit
 from analysis.hashing.average_precision import mean_average_precision
-from analysis.hashing.codes import Labels, mask_words
 from analysis.hashing.counts import count
 from analysis.hashing.encoders import ENCODERS, train
+from analysis.hashing.labels import Labels, mask_words
 from analysis.hashing.people import graded_ndcg, hamming_scores
 from analysis.hashing.truth import LabelTruth
 from analysis.scoring import Options, score_systems

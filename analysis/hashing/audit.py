@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.hashing.codes import Labels
+from analysis.hashing.labels import Labels
 from analysis.hashing.people import truth_scores
 from analysis.results import ScoreResult
 from analysis.scoring import Options, score_systems

@@ -33,7 +33,12 @@ def hash_group() -> None:
 @click.option("--database-labels", multiple=True, help="Labels of the database, one file a shard.")
 @click.option("--truth", "truth_file", help="Relevance lists made by `relstudy hash truth`, instead of labels.")
 @click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
-@click.option("--engine", type=click.Choice(["numba", "numpy", "dask"]), default="numba", show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "numba", "numpy", "dask"]),
+    default="auto",
+    help="Who counts: auto is numba where it can be imported, else numpy.",
+)
 @click.option("--scheduler", help="Address of a dask scheduler, for --engine dask.")
 @click.option("-o", "--output", required=True, help="Where to write the count table (.npz).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -63,8 +68,11 @@ def count_command(
     if (engine == "dask") != (scheduler is not None):
         raise click.UsageError("--engine dask and --scheduler go together.")
 
+    from analysis.hashing.counts import usable_engine
     from analysis.hashing.shards import Job, count_files
 
+    if engine == "auto" and usable_engine() == "numpy":
+        say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
     job = Job(queries, database, query_labels, database_labels, truth_file, form)  # type: ignore[arg-type]
     table = count_files(
         job,

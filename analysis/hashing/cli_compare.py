@@ -69,7 +69,7 @@ def health_command(
     Example:
       relstudy hash health db_codes.npy --figure codes.svg --queries q_codes.npy --table table.npz
     """
-    from analysis.hashing.codes import read_codes
+    from analysis.hashing.code_files import read_codes
     from analysis.hashing.health import code_health
     from analysis.hashing.lgap import UniqueCodes
 
@@ -147,7 +147,7 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
 
 
 def _mlgap(queries: str, table: str, unique: UniqueCodes, radius: int) -> dict[str, Any]:
-    from analysis.hashing.codes import read_codes
+    from analysis.hashing.code_files import read_codes
     from analysis.hashing.counts import CountTable
     from analysis.hashing.lgap import largest_bins, local_group_average_precision
 

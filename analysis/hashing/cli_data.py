@@ -187,7 +187,7 @@ def encode_command(
 def _vectors(file: str) -> np.ndarray:
     import numpy as np
 
-    from analysis.hashing.codes import load_array
+    from analysis.hashing.code_files import load_array
 
     array = load_array(file)
     if array.ndim != 2 or array.dtype.kind not in "fiu":
@@ -201,7 +201,7 @@ def _vectors(file: str) -> np.ndarray:
 
 
 def _classes(file: str) -> np.ndarray:
-    from analysis.hashing.codes import read_labels
+    from analysis.hashing.labels import read_labels
 
     own, _ = read_labels(file, file)
     if own.classes is None:
@@ -210,7 +210,7 @@ def _classes(file: str) -> np.ndarray:
 
 
 def _ids(file: str) -> list[str]:
-    from analysis.hashing.codes import read_ids
+    from analysis.hashing.labels import read_ids
 
     return read_ids(file)
 

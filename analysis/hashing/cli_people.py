@@ -25,7 +25,8 @@ def scores_command(
       relstudy hash scores --codes codes.npy --ids ids.txt --judgments judgments.csv --system itq32 -o itq32.csv
       relstudy score itq32.csv --judgments judgments.csv
     """
-    from analysis.hashing.codes import read_codes, read_ids
+    from analysis.hashing.code_files import read_codes
+    from analysis.hashing.labels import read_ids
     from analysis.hashing.people import graded_ndcg, hamming_scores
     from calibration.errors import RelstudyError
     from calibration.judgments import read_judgments
@@ -78,7 +79,7 @@ def audit_command(
         raise click.UsageError("Give --vectors, --labels or both.")
     from analysis.hashing.audit import audit
     from analysis.hashing.cli_data import _ids, _vectors
-    from analysis.hashing.codes import read_labels
+    from analysis.hashing.labels import read_labels
     from calibration.errors import RelstudyError
     from calibration.judgments import read_judgments
 

@@ -19,7 +19,7 @@ from analysis.hashing.truth import LabelTruth, ListedTruth, Truth, check_sizes
 from calibration.errors import RelstudyError
 
 WHAT = "count table"
-Engine = Literal["numba", "numpy"]
+Engine = Literal["auto", "numba", "numpy"]
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,23 @@ def merge(tables: Iterable[CountTable]) -> CountTable:
     return reduce(CountTable.__add__, tables)
 
 
+def usable_engine(engine: Engine = "auto") -> Literal["numba", "numpy"]:
+    """`auto` is numba where it can be imported, and numpy elsewhere: the integers are the same, only slower to come."""
+    if engine == "numpy":
+        return "numpy"
+    try:
+        import numba  # noqa: F401
+    except ImportError as error:
+        if engine == "auto":
+            return "numpy"
+        raise RelstudyError(
+            f"numba cannot be imported ({error}); the engine numpy gives the same integers, slower"
+        ) from None
+    return "numba"
+
+
 def count(
-    queries: Codes, database: Codes, truth: Truth, *, engine: Engine = "numba", about: dict[str, Any] | None = None
+    queries: Codes, database: Codes, truth: Truth, *, engine: Engine = "auto", about: dict[str, Any] | None = None
 ) -> CountTable:
     """Count codes and relevant codes by Hamming distance from each query.
 
@@ -110,7 +125,7 @@ def count(
     ----------
     queries, database : codes of the same length
     truth : which codes are relevant to which query
-    engine : `numba` (compiled, all cores) or `numpy`; the integers are the same
+    engine : `numba` (compiled, all cores), `numpy`, or `auto`, which is numba where it can be imported
     about : kept with the table
 
     Returns
@@ -119,7 +134,7 @@ def count(
 
     Examples
     --------
-    >>> from analysis.hashing.codes import Labels
+    >>> from analysis.hashing.labels import Labels
     >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1], [1, 1]], dtype=bool))
     >>> truth = LabelTruth(Labels(classes=np.array([7])), Labels(classes=np.array([7, 8, 7])))
     >>> table = count(codes.take(slice(0, 1)), codes, truth, engine="numpy")
@@ -131,7 +146,7 @@ def count(
             f"query codes have {queries.bits} bits and database codes {database.bits}; they must be equal"
         )
     check_sizes(truth, len(queries), len(database))
-    counter = _by_numba if engine == "numba" else _by_numpy
+    counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
     total, relevant = counter(queries, database, truth)
     return CountTable(total, relevant, {"truth": truth.kind, **(about or {})})
 
@@ -165,13 +180,11 @@ def _grouped(database: Codes, truth: Truth, queries: int) -> tuple[np.ndarray, n
 
 
 def _by_numpy(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
-    from analysis.hashing.kernels import distances_from
-
     side = queries.bits + 1
     total = np.zeros((len(queries), side), dtype=np.int64)
     relevant = np.zeros_like(total)
     for i, query in enumerate(queries.rows()):
-        distance = distances_from(database.columns, query)
+        distance = database.distances_from(query)
         total[i] = np.bincount(distance, minlength=side)
         if isinstance(truth, LabelTruth):
             relevant[i] = np.bincount(distance[truth.shares(i)], minlength=side)

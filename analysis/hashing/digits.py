@@ -9,11 +9,12 @@ import numpy as np
 
 from analysis.hashing.average_precision import mean_average_precision
 from analysis.hashing.ball import ramap_from_precision
-from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable, count
 from analysis.hashing.encoders import ENCODERS, LSH, train
 from analysis.hashing.extension import extended
 from analysis.hashing.health import code_health
+from analysis.hashing.labels import Labels
 from analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
 from analysis.hashing.radius import precision_recall_by_radius
 from analysis.hashing.splits import literature_split

@@ -229,11 +229,3 @@ def largest_bins(columns: np.ndarray, multiplicity: np.ndarray, queries: np.ndar
             for d in range(1, side):
                 largest[i, d] = max(largest[i, d], largest[i, d - 1])
     return largest
-
-
-def distances_from(columns: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Distances from one query (words,) to every code, with numpy alone: uint16 (N,)."""
-    distance = np.bitwise_count(columns[0] ^ query[0]).astype(np.uint16)
-    for word, part in zip(columns[1:], query[1:], strict=True):
-        distance += np.bitwise_count(word ^ part)
-    return distance

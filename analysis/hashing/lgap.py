@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.hashing.ball import ball_size
 from analysis.hashing.codes import Codes
-from analysis.hashing.counts import CountTable, Engine
+from analysis.hashing.counts import CountTable, Engine, usable_engine
 
 Ball = Literal["paper", "attainable"]
 
@@ -43,19 +43,19 @@ class UniqueCodes:
         return cls(Codes(np.ascontiguousarray(ordered[:, starts]), database.bits), counts.astype(np.int64))
 
 
-def largest_bins(queries: Codes, unique: UniqueCodes, engine: Engine = "numba") -> np.ndarray:
+def largest_bins(queries: Codes, unique: UniqueCodes, engine: Engine = "auto") -> np.ndarray:
     """The largest number of points in one code within each radius of each query: int64 (M, Q + 1).
 
     Shards may be merged by maximum only when they are cut by code, so that no code stands in two of them.
     """
-    from analysis.hashing import kernels
+    if usable_engine(engine) == "numba":
+        from analysis.hashing import kernels
 
-    if engine == "numba":
         bins: np.ndarray = kernels.largest_bins(unique.codes.columns, unique.multiplicity, queries.rows(), queries.bits)
         return bins
     bins = np.zeros((len(queries), queries.bits + 1), dtype=np.int64)
     for i, query in enumerate(queries.rows()):
-        np.maximum.at(bins[i], kernels.distances_from(unique.codes.columns, query), unique.multiplicity)
+        np.maximum.at(bins[i], unique.codes.distances_from(query), unique.multiplicity)
     return np.maximum.accumulate(bins, axis=1)
 
 

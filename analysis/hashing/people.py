@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.codes import Codes
 from analysis.hashing.graded import expected_ndcg
+from analysis.hashing.labels import Labels
 from analysis.hashing.truth import LabelTruth, ListedTruth
 from analysis.hashing.vector_truth import epsilon_radius, nearest_neighbours
 from calibration.errors import RelstudyError

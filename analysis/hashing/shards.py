@@ -12,8 +12,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from analysis.hashing.codes import Format, Labels, code_form, read_codes, read_labels, same_length
-from analysis.hashing.counts import CountTable, Engine, count, merge
+from analysis.hashing.code_files import Format, code_form, read_codes
+from analysis.hashing.counts import CountTable, Engine, count, merge, usable_engine
+from analysis.hashing.labels import Labels, read_labels, same_length
 from analysis.hashing.truth import LabelTruth, Truth
 from analysis.hashing.truth_file import load_truth
 from calibration.errors import RelstudyError
@@ -69,7 +70,7 @@ def parts_of(job: Job, size: int) -> list[Part]:
     return parts
 
 
-def count_part(job: Job, part: Part, engine: Engine = "numba") -> CountTable:
+def count_part(job: Job, part: Part, engine: Engine = "auto") -> CountTable:
     """Count one part. Reads only the rows it needs of a .npy file."""
     file = job.database[part.number]
     rows = slice(part.start, part.stop)
@@ -123,7 +124,7 @@ def check_lengths(job: Job, parts: list[Part]) -> None:
 def count_files(
     job: Job,
     *,
-    engine: Literal["numba", "numpy", "dask"] = "numba",
+    engine: Engine | Literal["dask"] = "auto",
     scheduler: str | None = None,
     watch: Watch[Any] | None = None,
     size: int | None = None,
@@ -132,7 +133,7 @@ def count_files(
 
     Parameters
     ----------
-    engine : `numba` or `numpy` here, `dask` on the workers of `scheduler` (which must see the same files)
+    engine : as in `count`, here; or `dask` on the workers of `scheduler` (which must see the same files)
     scheduler : address such as tcp://host:8786
     watch : wraps the parts as they are done, to show progress
     size : most codes in one part
@@ -147,11 +148,12 @@ def count_files(
 
 
 def _count_on_worker(job: Job, part: Part) -> CountTable:
-    # A worker that was given one thread must not take every core for itself.
-    from distributed import get_worker
-    from numba import config, set_num_threads
+    if usable_engine() == "numba":
+        from distributed import get_worker
+        from numba import config, set_num_threads
 
-    set_num_threads(min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
+        # A worker that was given one thread must not take every core for itself.
+        set_num_threads(min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
     return count_part(job, part)
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from analysis.hashing.codes import Labels
+from analysis.hashing.labels import Labels
 from calibration.errors import RelstudyError
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from analysis.hashing.buckets import expected_look_up, look_up, random_tables
-from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.codes import Codes
 from analysis.hashing.counts import count
+from analysis.hashing.labels import Labels
 from analysis.hashing.truth import LabelTruth, ListedTruth
 from calibration.errors import RelstudyError
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from analysis.hashing.codes import Codes, Labels, read_codes, read_labels, same_length
+from analysis.hashing.code_files import read_codes
+from analysis.hashing.codes import Codes
+from analysis.hashing.labels import Labels, read_labels, same_length
 from calibration.errors import RelstudyError
 
 
@@ -32,7 +34,7 @@ def test_every_form_of_the_same_codes_reads_to_the_same_words(tmp_path: Path) ->
     bits = np.random.default_rng(0).random((30, 24)) < 0.5
     bits[0, :8] = True
     forms = [bits, bits.astype(np.uint8), bits.astype(float), np.where(bits, 1, -1), np.where(bits, 1.0, -1.0)]
-    packed = np.packbits(bits, axis=1, bitorder="little")
+    packed = np.packbits(bits, axis=1)
     paths = [saved(tmp_path, form, f"{i}.npy") for i, form in enumerate([*forms, packed])]
     text = tmp_path / "codes.txt"
     text.write_text("\n".join(row.tobytes().hex() for row in packed))

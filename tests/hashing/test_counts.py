@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable, count, merge
+from analysis.hashing.labels import Labels
 from analysis.hashing.truth import LabelTruth, ListedTruth
 from analysis.hashing.truth_file import save_truth
 from calibration.errors import RelstudyError

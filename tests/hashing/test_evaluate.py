@@ -168,9 +168,7 @@ def test_query_and_database_codes_may_come_from_different_encoders_with_labels_o
     rng = np.random.default_rng(2)
     words, pictures = rng.random((6, 16)) < 0.5, rng.random((40, 16)) < 0.5
     np.save(tmp_path / "words.npy", words)
-    (tmp_path / "pictures.txt").write_text(
-        "\n".join(row.tobytes().hex() for row in np.packbits(pictures, axis=1, bitorder="little"))
-    )
+    (tmp_path / "pictures.txt").write_text("\n".join(row.tobytes().hex() for row in np.packbits(pictures, axis=1)))
     names = np.array(["sea", "sky", "cat", "dog"])
     sets = [rng.random((size, 4)) < 0.4 for size in (6, 40)]
     for name, table in zip(("own", "theirs"), sets, strict=True):

@@ -13,7 +13,8 @@ from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
 from analysis.hashing.audit import audit
-from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.codes import Codes
+from analysis.hashing.labels import Labels
 from analysis.hashing.people import graded_ndcg, hamming_scores, truth_scores
 from calibration.errors import RelstudyError
 from studyapp.cli import main

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from analysis.hashing.ball import ball_size, collision_probability, lookup_cost, ramap, ramap_from_precision
-from analysis.hashing.codes import Codes, Labels
+from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable, count
+from analysis.hashing.labels import Labels
 from analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
 from analysis.hashing.radius import area_under_curve, precision_recall_by_radius
 from analysis.hashing.truth import LabelTruth
