@@ -36,13 +36,14 @@ def normalised_rank_plain(relevant: np.ndarray, score: np.ndarray) -> float:
 
 
 def sum_of_fifth_powers(n: np.ndarray | float) -> np.ndarray | float:
-    """1^5 + 2^5 + ... + n^5.
+    """1^5 + 2^5 + ... + n^5, in floating point: n^6 leaves 64-bit integers beyond 1,448.
 
     Examples
     --------
-    >>> sum_of_fifth_powers(3.0)
+    >>> float(sum_of_fifth_powers(3))
     276.0
     """
+    n = np.asarray(n, dtype=float)
     return (2 * n**6 + 6 * n**5 + 5 * n**4 - n**2) / 12
 
 
@@ -66,11 +67,11 @@ def normalised_rank_fifth_power(relevant: np.ndarray, score: np.ndarray) -> floa
     number, many = len(relevant), int(np.count_nonzero(relevant))
     if many in (0, number):
         return float("nan")
-    last = rankdata(-score, method="max").astype(float)  # n^6 leaves 64-bit integers beyond 1,000 pairs
-    first = rankdata(-score, method="min") - 1.0
+    last = rankdata(-score, method="max")
+    first = rankdata(-score, method="min") - 1
     powers = (sum_of_fifth_powers(last) - sum_of_fifth_powers(first)) / (last - first)
-    best = sum_of_fifth_powers(float(many))
-    worst = sum_of_fifth_powers(float(number)) - sum_of_fifth_powers(float(number - many))
+    best = sum_of_fifth_powers(many)
+    worst = sum_of_fifth_powers(number) - sum_of_fifth_powers(number - many)
     return float((np.asarray(powers)[relevant].sum() - best) / (worst - best))
 
 
@@ -96,7 +97,7 @@ def random_assignment(pairs: int, relevant: int) -> dict[str, float]:
     """
     if relevant in (0, pairs):
         return {"weighted": float("nan"), "plain": float("nan"), "fifth_power": float("nan")}
-    number, many = float(pairs), float(relevant)
+    number, many = pairs, relevant
     best = sum_of_fifth_powers(many)
     worst = sum_of_fifth_powers(number) - sum_of_fifth_powers(number - many)
     fifth = (many * sum_of_fifth_powers(number) / number - best) / (worst - best)

@@ -18,6 +18,21 @@ def test_sum_of_fifth_powers_is_the_papers_closed_form() -> None:
     assert [sum_of_fifth_powers(float(n)) for n in range(6)] == [sum(k**5 for k in range(n + 1)) for n in range(6)]
 
 
+def test_eq_5_5_holds_where_its_sixth_powers_leave_64_bit_integers() -> None:
+    """5,000^6 is 1.6e22 and 64 bits end at 9.2e18; Python's own integers have no end."""
+    number, many = 5_000, 40
+    rank = np.random.default_rng(3).permutation(number) + 1
+    relevant = rank % (number // many) == 7
+    fifth = [k**5 for k in range(1, number + 1)]
+    best, worst = sum(fifth[:many]), sum(fifth[number - many :])
+    expected = (sum(int(r) ** 5 for r in rank[relevant]) - best) / (worst - best)
+    # sums of 5,000 terms in double precision
+    assert normalised_rank_fifth_power(relevant, -rank) == pytest.approx(expected, rel=1e-12)
+    at_random = (many * sum(fifth) / number - best) / (worst - best)
+    assert random_assignment(number, many)["fifth_power"] == pytest.approx(at_random, rel=1e-12)
+    assert sum_of_fifth_powers(np.array([number])) == pytest.approx(sum(fifth), rel=1e-12)
+
+
 def test_every_form_is_0_for_the_best_order() -> None:
     relevant = np.array([True, True, False, False, False])
     score = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
