@@ -252,7 +252,7 @@ def _base_sequence(block: Block, catalogue: Catalogue, generator: random.Random)
     generator.shuffle(page_ids)
     sequence = [("pair", block.name, page_id) for page_id in page_ids]
     for page_id in catalogue.of(block.name, "check"):
-        sequence.insert(generator.randint(min(1, len(sequence)), len(sequence)), ("check", block.name, page_id))
+        sequence.insert(generator.randint(0, len(sequence)), ("check", block.name, page_id))
     repeated = generator.sample(page_ids, min(block.repeats, len(page_ids)))
     return sequence + [("repeat", block.name, page_id) for page_id in repeated]
 
@@ -338,13 +338,12 @@ def _draw_next(
         quota = block.pages_per_rater
         if quota is not None:
             extra -= max(0, got - quota)
-        if quota is None or got < quota:
-            check = _check_due(study, catalogue, rater, block, got, handed.get((block.name, "check"), 0))
-            if check is not None:
-                _assign(connection, catalogue, rater, position, block, "check", check, now)
-                return block.name, "check"
-            if _draw(connection, study, catalogue, rater, position, block, now):
-                return block.name, "pair"
+        check = _check_due(study, catalogue, rater, block, got, handed.get((block.name, "check"), 0))
+        if check is not None:
+            _assign(connection, catalogue, rater, position, block, "check", check, now)
+            return block.name, "check"
+        if (quota is None or got < quota) and _draw(connection, study, catalogue, rater, position, block, now):
+            return block.name, "pair"
         if handed.get((block.name, "repeat"), 0) < min(block.repeats, got):
             repeated = _page_to_repeat(connection, rater, block)
             if repeated is not None:
@@ -358,14 +357,16 @@ def _draw_next(
 
 
 def _check_due(study: Study, catalogue: Catalogue, rater: Any, block: Block, got: int, given: int) -> int | None:
-    """The attention check whose turn it is, at places drawn per rater."""
+    """The attention check whose turn it is, at places drawn per rater: before, between or after the block's pages."""
     checks = list(catalogue.of(block.name, "check"))
-    if given >= len(checks):
+    pages_ahead = len(catalogue.of(block.name, "pair"))
+    if block.pages_per_rater is not None:
+        pages_ahead = min(pages_ahead, block.pages_per_rater)
+    if given >= len(checks) or not pages_ahead or rater.finished_at is not None:
         return None
     generator = random.Random(f"{study.seed}:{rater.seed}:{block.name}:checks")
     generator.shuffle(checks)
-    pages_ahead = block.pages_per_rater or len(catalogue.of(block.name, "pair"))
-    places = sorted(generator.randint(1, max(1, pages_ahead - 1)) for _ in checks)
+    places = sorted(generator.randint(0, pages_ahead) for _ in checks)
     return checks[given] if places[given] <= got else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from studyapp.pool import known_pair_ids
+from studyapp.pairs import known_pair_ids
 from studyapp.store import Store, assignments, pairs, raters, ratings
 from studyapp.study import Study
 
@@ -35,7 +35,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     `block` is base or unique for the ratings that calibration is for, else check, repeat or practice. `rating` is
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
-    answer is one of those expected. With `history`, every revision is a row, with its number in `revision`.
+    answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a row, with its number in `revision`.
     """
     scales = {block.name: block.scale.name for block in study.blocks}
     known = known_pair_ids(study)

@@ -29,6 +29,7 @@ class Item:
     title: str
     text: str
     path: Path | None
+    role: str
 
 
 def item_key(secret: bytes, item_id: str) -> str:
@@ -53,7 +54,7 @@ class Items:
     def load(cls, folder: Path, secret: bytes) -> Items:
         """Read FOLDER/collection.csv."""
         return cls(
-            Item(item.id, item_key(secret, item.id), item.kind, item.title, item.text, item.path)
+            Item(item.id, item_key(secret, item.id), item.kind, item.title, item.text, item.path, item.role)
             for item in Collection.load(folder)
         )
 

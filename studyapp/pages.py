@@ -43,8 +43,8 @@ class ResultView:
 class RatingPage:
     """One query with its results, to be rated.
 
-    `number` of `total` pages (`answered` of them have answers); `kind` is practice, pair, check or repeat (check and
-    repeat look like any other); `earlier` says that this page was answered before and is being changed;
+    `number` of `total` pages (`answered` of them have answers); attention checks and repeats look like any other page;
+    `earlier` says that this page was answered before and is being changed;
     `back` and `onward` are addresses or ""; `preload` are the next page's pictures; `message` says what is wrong.
     """
 

@@ -4,68 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from calibration.errors import RelstudyError
-from calibration.tables import read_table
+from studyapp.checks import add_check_pages
 from studyapp.items import Items
+from studyapp.pairs import Pair, known_pair_ids, known_pairs, read_pairs
 from studyapp.store import LEASED, OPEN, Store, pages, pairs, settings, slots
-from studyapp.study import Block, KnownPair, Study
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A query and a result to be rated together."""
-
-    pair_id: str
-    query_id: str
-    result_id: str
-    paradigm: str
-    source: str
-    inclusion_probability: float | None
-    rank: int | None
-    block: str
-
-
-def read_pairs(path: Path, items: Items) -> list[Pair]:
-    """Read pairs.csv.
-
-    Required are pair_id, query_id and result_id. `block` is base or unique (default unique), `paradigm` image or text
-    (default: by the query's kind in the collection).
-    """
-    table = read_table(path, "pair_id", "query_id", "result_id")
-    frame = table.frame
-    for column in ("pair_id", "query_id", "result_id"):
-        frame[column] = table.texts(column)
-    table.add(frame["pair_id"].duplicated(), "pair_id", "each pair may stand there once")
-    for column in ("query_id", "result_id"):
-        table.add(~frame[column].isin(list(items.by_id)), column, "the id of an item in collection.csv is needed")
-    if "block" not in frame:
-        frame["block"] = "unique"
-    table.add(~frame["block"].isin(["base", "unique"]), "block", "base or unique is allowed")
-    if "paradigm" not in frame:
-        frame["paradigm"] = [
-            items[query_id].kind if query_id in items.by_id else "image" for query_id in frame["query_id"]
-        ]
-    table.add(~frame["paradigm"].isin(["image", "text"]), "paradigm", "image or text is allowed")
-    if "source" not in frame:
-        frame["source"] = ""
-    probability: list[float | None] = [None] * len(frame)
-    if "inclusion_probability" in frame:
-        numbers = table.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
-        probability = [None if number != number else float(number) for number in numbers]
-    rank: list[int | None] = [None] * len(frame)
-    if "rank" in frame:
-        numbers = table.numbers("rank", low=0, empty=True, whole=True)
-        rank = [None if number != number else int(number) for number in numbers]
-    table.raise_faults()
-    names = ("pair_id", "query_id", "result_id", "paradigm", "source")
-    columns = [list(frame[name]) for name in names]
-    return [Pair(*row) for row in zip(*columns, probability, rank, list(frame["block"]), strict=True)]
+from studyapp.study import Block, Study
 
 
 def synchronise(store: Store, study: Study, items: Items) -> None:
@@ -75,7 +23,7 @@ def synchronise(store: Store, study: Study, items: Items) -> None:
     refused, because ratings may already stand under its id.
     """
     wanted = {
-        pair.pair_id: pair for pair in [*read_pairs(study.folder / "pairs.csv", items), *_known_pairs(study, items)]
+        pair.pair_id: pair for pair in [*read_pairs(study.folder / "pairs.csv", items), *known_pairs(study, items)]
     }
     with store.write() as connection:
         if not store.is_sqlite:
@@ -83,19 +31,11 @@ def synchronise(store: Store, study: Study, items: Items) -> None:
         _claim(connection, study, store)
         stored = {row.pair_id: row for row in connection.execute(sa.select(pairs))}
         _refuse_changes(stored, wanted)
-        new = [pair for pair in wanted.values() if pair.pair_id not in stored]
-        if new:
-            connection.execute(sa.insert(pairs), [{**vars(pair), "active": True} for pair in new])
-        for pair_id, row in stored.items():
-            pair = wanted.get(pair_id)
-            now: dict[str, object] = {"active": pair is not None}
-            if pair is not None:  # a further round of sampling changes the probability of pairs drawn before
-                now |= {name: getattr(pair, name) for name in ("inclusion_probability", "source", "rank")}
-            if any(getattr(row, name) != value for name, value in now.items()):
-                connection.execute(sa.update(pairs).where(pairs.c.pair_id == pair_id).values(now))
         for block in study.blocks:
             _add_pages(connection, study, block, wanted)
-        _set_active(connection, set(wanted), {block.name for block in study.blocks})
+        checks = add_check_pages(connection, study, items, wanted)
+        _keep_pairs(connection, stored, wanted)
+        _set_active(connection, set(wanted), checks, {block.name for block in study.blocks})
         for block in study.blocks:
             if block.unique:
                 _add_slots(connection, study, block)
@@ -113,25 +53,6 @@ def _claim(connection: sa.Connection, study: Study, store: Store) -> None:
         )
 
 
-def known_pair_ids(study: Study) -> dict[str, KnownPair]:
-    """The ids under which practice pairs and attention checks are kept."""
-    known = {}
-    for kind, entries in (("practice", study.practice), ("check", study.attention)):
-        for entry in entries:
-            known[f"{kind}:{entry.block}:{entry.query_id}:{entry.result_id}"] = entry
-    return known
-
-
-def _known_pairs(study: Study, items: Items) -> list[Pair]:
-    known = known_pair_ids(study)
-    for entry in known.values():
-        items.require([entry.query_id, entry.result_id], f"{study.folder / 'study.toml'}, practice and attention")
-    return [
-        Pair(pair_id, k.query_id, k.result_id, items[k.query_id].kind, "", None, None, pair_id.partition(":")[0])
-        for pair_id, k in known.items()
-    ]
-
-
 def _refuse_changes(stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
@@ -143,6 +64,19 @@ def _refuse_changes(stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
             )
 
 
+def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
+    new = [pair for pair in wanted.values() if pair.pair_id not in stored]
+    if new:
+        connection.execute(sa.insert(pairs), [{**vars(pair), "active": True} for pair in new])
+    for pair_id, row in stored.items():
+        pair = wanted.get(pair_id)
+        now: dict[str, object] = {"active": pair is not None}
+        if pair is not None:  # a further round of sampling changes the probability of pairs drawn before
+            now |= {name: getattr(pair, name) for name in ("inclusion_probability", "source", "rank")}
+        if any(getattr(row, name) != value for name, value in now.items()):
+            connection.execute(sa.update(pairs).where(pairs.c.pair_id == pair_id).values(now))
+
+
 def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: dict[str, Pair]) -> None:
     """Group the block's pairs that are on no page yet: one query a page, results drawn at random."""
     paged: set[tuple[str, str]] = set()
@@ -152,10 +86,10 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
     by_query: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     rows = []
     for pair in wanted.values():
-        kind = pair.block if pair.block in ("practice", "check") else "pair"
+        kind = "practice" if pair.block == "practice" else "pair"
         if (kind, pair.pair_id) in paged:
             continue
-        if kind != "pair":
+        if kind == "practice":
             if known[pair.pair_id].block == block.name:
                 rows.append((kind, pair.query_id, [pair.pair_id]))
         elif pair.block == block.pairs and block.paradigm in (None, pair.paradigm):
@@ -175,10 +109,10 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
         )
 
 
-def _set_active(connection: sa.Connection, wanted: set[str], blocks: set[str]) -> None:
-    """A page is handed out while its block and all its pairs are in the study."""
+def _set_active(connection: sa.Connection, wanted: set[str], checks: set[int], blocks: set[str]) -> None:
+    """A page is handed out while its block and all its pairs are in the study; of checks, the pages in use."""
     for row in connection.execute(sa.select(pages)).all():
-        active = row.block in blocks and wanted.issuperset(row.pair_ids)
+        active = row.id in checks if row.kind == "check" else row.block in blocks and wanted.issuperset(row.pair_ids)
         if active != row.active:
             connection.execute(sa.update(pages).where(pages.c.id == row.id).values(active=active))
 

@@ -36,7 +36,7 @@ from studyapp.pages import (
     ResultView,
     ThanksPage,
 )
-from studyapp.pool import known_pair_ids
+from studyapp.pairs import known_pair_ids
 from studyapp.refused import refused
 from studyapp.show import choices, item_view, paragraphs, show, unavailable
 from studyapp.site import Site, site
@@ -206,11 +206,9 @@ def _rating_page(
 
 
 def _pictures(here: Site, pair_ids: list[str]) -> tuple[str, ...]:
-    ids = [here.catalogue.pairs[pair_id] for pair_id in pair_ids]
-    items = [
-        here.items[item_id] for item_id in dict.fromkeys([*(p.query_id for p in ids), *(p.result_id for p in ids)])
-    ]
-    return tuple(item_view(item).url for item in items if item.kind == "image")
+    shown = [here.catalogue.pairs[pair_id] for pair_id in pair_ids]
+    ids = [*(pair.query_id for pair in shown[:1]), *(pair.result_id for pair in shown)]
+    return tuple(item_view(here.items[item_id]).url for item_id in ids if here.items[item_id].kind == "image")
 
 
 @blueprint.post("/rate/<int(max=1000000):position>")

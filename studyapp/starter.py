@@ -87,7 +87,8 @@ more = 20                          # what "rate some more" adds
 # expected = [4, 5]
 # feedback = "Same place, other light: most people call this a good match."
 
-# Attention checks, mixed into a block:
+# Attention checks, each on a page that looks like the block's others, filled up with other results. Take a pair that is
+# not in pairs.csv, of a query that has several pages in the block, or none:
 # [[attention]]
 # block = "unique"
 # query_id = "..."

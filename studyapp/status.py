@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from studyapp.pool import known_pair_ids
+from studyapp.pairs import known_pair_ids
 from studyapp.site import read_state
 from studyapp.store import DONE, LEASED, OPEN, Store, assignments, pages, pairs, raters, ratings, slots
 from studyapp.study import KnownPair, Study

@@ -1,0 +1,75 @@
+"""Handing out and taking in without a browser."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from studyapp.assignment import Catalogue, enrol, finish, lock_rater, look, next_step, start, submit
+from studyapp.store import assignments
+from studyapp.study import Study
+from tests.studyapp.studies import Made
+
+
+class Desk:
+    """Hands out and takes in at a time of the test's choosing."""
+
+    def __init__(self, made: Made) -> None:
+        self.store = made.store
+        self.study = Study.load(made.folder)
+        with self.store.read() as connection:
+            self.catalogue = Catalogue(connection)
+
+    def newcomer(self, name: str, now: float = 0.0) -> int:
+        with self.store.write() as connection:
+            rater = enrol(connection, self.study, "open", name, {}, now)
+            start(connection, self.study, self.catalogue, rater, now)
+        return int(rater.id)
+
+    def next(self, rater: int, now: float = 0.0) -> int:
+        """Position of the rater's next page; 0 at the end."""
+        with self.store.write() as connection:
+            row = lock_rater(connection, rater)
+            step = next_step(connection, self.study, self.catalogue, row, now)
+            if step.name == "thanks":
+                finish(connection, row, now)
+        return step.position
+
+    def answer(self, rater: int, position: int, now: float = 0.0, rating: float | None = 3.0) -> None:
+        with self.store.write() as connection:
+            held = look(connection, rater, position, lock=True)
+            assert held is not None and held.assignment is not None
+            answers = dict.fromkeys(held.assignment.pair_ids, rating)
+            submit(connection, held.rater, held.assignment, answers, 1.0, "form", now)
+
+    def work_through(self, rater: int, now: float = 0.0) -> int:
+        count = 0
+        while position := self.next(rater, now):
+            self.answer(rater, position, now)
+            count += 1
+        return count
+
+    def surplus(self) -> list[tuple[int, bool]]:
+        with self.store.read() as connection:
+            query = sa.select(assignments.c.rater, assignments.c.surplus).where(
+                assignments.c.slot_id.is_not(None), assignments.c.answered_at.is_not(None)
+            )
+            return [(rater, surplus) for rater, surplus in connection.execute(query)]
+
+
+def toml(k: int = 1, per_rater: str = '"all"', lease: float = 30, page: int = 1, extra: str = "") -> str:
+    return f"""
+[study]
+id = "t"
+title = "t"
+[handout]
+lease_minutes = {lease}
+[entry]
+rules = ["open"]
+[[blocks]]
+name = "unique"
+pairs = "unique"
+results_per_page = {page}
+ratings_per_pair = {k}
+pairs_per_rater = {per_rater}
+{extra}
+"""
