@@ -124,19 +124,23 @@ def calibrate(
 def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
     import numpy as np
 
-    from calibration.judgments import inclusion_probabilities, write_judgments
+    from calibration.judgments import PROBABILITIES, pair_probabilities, write_judgments
     from calibration.tables import Checked, write_table
 
     frame, judgments = result.ratings.frame, result.judgments
     if pairs is not None:
-        judgments["inclusion_probability"] = inclusion_probabilities(judgments, pairs)
+        found = pair_probabilities(judgments, pairs)
+        for name in found.columns:
+            judgments[name] = found[name].to_numpy()
     elif "inclusion_probability" in frame:
         checked = Checked(frame, "the ratings")
-        known = checked.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
+        held = [name for name in PROBABILITIES if name in frame]
+        known = {name: checked.numbers(name, low=0, high=1, low_open=True, empty=True) for name in held}
         checked.raise_faults()
-        first = frame[["query_id", "result_id"]].assign(inclusion_probability=known)
+        first = frame[["query_id", "result_id"]].assign(**known)
         joined = judgments.merge(first.drop_duplicates(["query_id", "result_id"]), on=["query_id", "result_id"])
-        judgments["inclusion_probability"] = joined["inclusion_probability"].to_numpy()
+        for name in held:
+            judgments[name] = joined[name].to_numpy()
     if "inclusion_probability" not in judgments:
         say(
             "inclusion probabilities are not known, so judgments.csv has none and later steps weigh pairs equally; "

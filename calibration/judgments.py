@@ -11,7 +11,8 @@ from calibration.errors import Fault, RelstudyError, TableError
 from calibration.panel import Panel
 from calibration.tables import Checked, read_table, write_table
 
-COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", "inclusion_probability"]
+PROBABILITIES = ["inclusion_probability", "query_probability"]
+COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", *PROBABILITIES]
 PAIR = ["query_id", "result_id"]
 PRIOR_RATINGS = 8
 
@@ -22,20 +23,22 @@ def read_judgments(path: str | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken);
-        inclusion_probability optional. Without a comma in its first line, four fields a line: TREC qrels
+        inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
+        comma in its first line, four fields a line: TREC qrels
 
     Returns
     -------
     DataFrame, one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float above 0 and
     at most 1; 1.0 throughout where the file has no such column, NaN where a single value is empty),
-    probability_known (bool: False in both of those cases), and the file's other columns as they stood.
+    probability_known (bool: False in both of those cases), query_probability (float, NaN where empty) where the file has
+    it, and the file's other columns as they stood.
     `frame.attrs` holds "probabilities": "given" or "absent", and "merged": identical rows merged.
 
     Raises
     ------
     TableError
         with every fault: missing columns or ids, judgments that are no numbers, probabilities outside (0, 1],
-        one pair with two different judgments
+        one pair with two different judgments, a query of two probabilities or below that of one of its pairs
     """
     table = _read_qrels(path) if _is_qrels(path) else read_table(path, *PAIR)
     frame = table.frame.copy()
@@ -51,6 +54,10 @@ def read_judgments(path: str | os.PathLike[str]) -> pd.DataFrame:
     absent = "inclusion_probability" not in frame
     frame["inclusion_probability"] = 1.0 if absent else _probabilities(table)
     frame["probability_known"] = False if absent else frame["inclusion_probability"].notna()
+    if "query_probability" in frame:
+        frame["query_probability"] = _query_probabilities(
+            table, frame["query_id"], frame["inclusion_probability"], absent
+        )
     repeated = frame.duplicated(PAIR)
     if repeated.any():
         groups = frame.groupby(PAIR, sort=False)
@@ -111,17 +118,18 @@ def write_judgments(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     write_table(frame[[*first, *(column for column in frame if column not in first)]], path)
 
 
-def inclusion_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> np.ndarray:
-    """Look up each pair's inclusion probability in a pairs table.
+def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Look up in a pairs table with which probability each pair, and its query, were drawn.
 
     Parameters
     ----------
     pairs : query_id, result_id
-    path : a table with query_id, result_id, inclusion_probability (a study's pairs.csv)
+    path : a table with query_id, result_id, inclusion_probability and perhaps query_probability (a study's pairs.csv)
 
     Returns
     -------
-    float array, one entry a row of `pairs`; NaN where the table doesn't know the pair or its probability
+    DataFrame[inclusion_probability] and query_probability where the table has it, float, one row a row of `pairs`; NaN
+    where the table doesn't know the pair or its probability
     """
     table = read_table(path, *PAIR, "inclusion_probability")
     known = table.frame[PAIR].copy()
@@ -130,14 +138,30 @@ def inclusion_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str]) -
     known["inclusion_probability"] = _probabilities(table)
     differs = known.groupby(PAIR)["inclusion_probability"].transform("nunique", dropna=False) > 1
     table.add(differs, "inclusion_probability", "a pair has one inclusion probability, and rows of this pair differ")
+    if "query_probability" in table.frame:
+        known["query_probability"] = _query_probabilities(table, known["query_id"], known["inclusion_probability"])
     table.raise_faults()
     known = known.drop_duplicates(PAIR)
     joined = pairs[PAIR].astype("str").merge(known, on=PAIR, how="left", validate="many_to_one")
-    return joined["inclusion_probability"].to_numpy(dtype=float)
+    return joined[[name for name in PROBABILITIES if name in joined]]
 
 
-def _probabilities(table: Checked) -> np.ndarray:
-    return table.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
+def _probabilities(table: Checked, name: str = "inclusion_probability") -> np.ndarray:
+    return table.numbers(name, low=0, high=1, low_open=True, empty=True)
+
+
+def _query_probabilities(
+    table: Checked, query: pd.Series, inclusion: pd.Series, inclusion_unknown: bool = False
+) -> np.ndarray:
+    """The column query_probability, with its faults added to the table's."""
+    found = _probabilities(table, "query_probability")
+    differs = pd.Series(found).groupby(query.to_numpy()).transform("nunique") > 1
+    table.add(differs, "query_probability", "a query has one probability, and rows of this query differ")
+    if not inclusion_unknown:
+        # a pair certain given its query has its query's probability, and files round
+        above = inclusion.to_numpy(dtype=float) > found * (1 + 1e-6)
+        table.add(above, "query_probability", "at least the pair's inclusion_probability is needed")
+    return found
 
 
 def _from_ratings(table: Checked) -> pd.DataFrame:
@@ -148,6 +172,12 @@ def _from_ratings(table: Checked) -> pd.DataFrame:
     frame["judgment"] = table.numbers("rating", empty=True)
     absent = "inclusion_probability" not in table.frame
     frame["inclusion_probability"] = 1.0 if absent else _probabilities(table)
+    drawn = {}
+    if "query_probability" in table.frame:
+        frame["query_probability"] = _query_probabilities(
+            table, frame["query_id"], frame["inclusion_probability"], absent
+        )
+        drawn = {"query_probability": ("query_probability", "first")}
     table.raise_faults()
     groups = frame.dropna(subset="judgment").groupby(PAIR, sort=False)
     if not len(groups):
@@ -159,6 +189,7 @@ def _from_ratings(table: Checked) -> pd.DataFrame:
         judgment=("judgment", "mean"),
         n_ratings=("judgment", "size"),
         inclusion_probability=("inclusion_probability", "first"),
+        **drawn,
     ).reset_index()
     result["probability_known"] = False if absent else result["inclusion_probability"].notna()
     result.attrs.update(probabilities="absent" if absent else "given", merged=0)

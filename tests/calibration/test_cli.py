@@ -97,9 +97,11 @@ def test_judgments_carry_inclusion_probabilities_from_the_ratings_or_the_pairs(r
     result = run(ratings, "-o", out, "--pairs", tmp_path / "pairs.csv")
     assert "inclusion probabilities are not known" not in result.stderr
     assert (pd.read_csv(out / "judgments.csv")["inclusion_probability"] == 0.125).all()
-    frame.assign(inclusion_probability=0.25).to_csv(ratings, index=False)
+    frame.assign(inclusion_probability=0.25, query_probability=0.5).to_csv(ratings, index=False)
     run(ratings, "-o", out)
-    assert (pd.read_csv(out / "judgments.csv")["inclusion_probability"] == 0.25).all()
+    judgments = pd.read_csv(out / "judgments.csv")
+    assert (judgments["inclusion_probability"] == 0.25).all()
+    assert (judgments["query_probability"] == 0.5).all()
     pairs.iloc[1:].to_csv(tmp_path / "pairs.csv", index=False)
     result = run(ratings, "-o", out, "--pairs", tmp_path / "pairs.csv")
     assert "1 of 180 pairs have no known inclusion probability" in result.stderr

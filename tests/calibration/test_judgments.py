@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from calibration.errors import RelstudyError, TableError
-from calibration.judgments import inclusion_probabilities, make_judgments, read_judgments, write_judgments
+from calibration.judgments import make_judgments, pair_probabilities, read_judgments, write_judgments
 from calibration.panel import Panel
 from calibration.simulation import simulate_panel
 
@@ -115,6 +115,18 @@ def test_trec_qrels_are_read(table) -> None:  # type: ignore[no-untyped-def]
             "row 3, column judgment: '2' is not allowed; an earlier row has another",
         ),
         ("query_id,result_id,rating\nq,x,", "there is no rating that is a number"),
+        (
+            "query_id,result_id,judgment,inclusion_probability,query_probability\nq,x,1,.1,.5\nq,y,1,.1,.4",
+            "row 2, column query_probability: '.5' is not allowed; a query has one probability, and rows of this query",
+        ),
+        (
+            "query_id,result_id,judgment,inclusion_probability,query_probability\nq,x,1,.1,.5\nr,x,1,.6,.5",
+            "row 3, column query_probability: '.5' is not allowed; at least the pair's inclusion_probability is needed",
+        ),
+        (
+            "query_id,result_id,judgment,query_probability\nq,x,1,1.5",
+            "'1.5' is not allowed; a number above 0 and at most 1",
+        ),
     ],
 )
 def test_faults_of_judgments_are_named(table, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
@@ -132,7 +144,21 @@ def test_identical_judgments_are_merged_and_counted(table) -> None:  # type: ign
 def test_probabilities_are_joined_by_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
     pairs = table("pair_id,query_id,result_id,inclusion_probability\np,q,x,.5\nr,q,y,.25\nr2,q,y,.25", "pairs.csv")
     wanted = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"]})
-    assert np.nan_to_num(inclusion_probabilities(wanted, pairs), nan=-1).tolist() == [0.25, 0.5, -1]
+    found = pair_probabilities(wanted, pairs)
+    assert found.fillna(-1).to_dict("list") == {"inclusion_probability": [0.25, 0.5, -1]}
     bad = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,x,.25", "bad.csv")
     with pytest.raises(TableError, match="a pair has one inclusion probability"):
-        inclusion_probabilities(wanted, bad)
+        pair_probabilities(wanted, bad)
+
+
+def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table) -> None:  # type: ignore[no-untyped-def]
+    header = "query_id,result_id,{},inclusion_probability,query_probability\n"
+    rows = "q,x,1,.1,.5\nq,y,2,.2,.5\nr,x,3,.5,"
+    for kind in ("judgment", "rating"):
+        frame = read_judgments(table(header.format(kind) + rows))
+        assert frame["query_probability"].fillna(-1).tolist() == [0.5, 0.5, -1]
+    assert "query_probability" not in read_judgments(table("query_id,result_id,judgment\nq,x,1"))
+    pairs = table("query_id,result_id,inclusion_probability,query_probability\nq,x,.1,.5\nr,x,.2,.5", "pairs.csv")
+    wanted = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"]})
+    found = pair_probabilities(wanted, pairs).fillna(-1)
+    assert found.to_dict("list") == {"inclusion_probability": [0.2, 0.1, -1], "query_probability": [0.5, 0.5, -1]}
