@@ -26,8 +26,9 @@ from studyapp.choosing import Options, choose_from
 from studyapp.collection import Collection
 from studyapp.demo.collection import DemoCollection, make_collection
 from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.pipeline import THRESHOLD, Size, available_systems
+from studyapp.demo.pipeline import THRESHOLD
 from studyapp.demo.recovered import Recovered, census, system_rows
+from studyapp.demo.sizes import Size, available_systems
 from studyapp.sources import Source, open_sources
 
 

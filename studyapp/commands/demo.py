@@ -51,7 +51,8 @@ def demo(
     from dataclasses import replace
 
     from calibration.console import print_json, say
-    from studyapp.demo.pipeline import SIZES, run_demo
+    from studyapp.demo.pipeline import run_demo
+    from studyapp.demo.sizes import SIZES
 
     size = SIZES[scale]
     if images is not None:

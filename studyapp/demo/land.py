@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo import terrain, things
+from studyapp.demo import outlines, terrain, things
 from studyapp.demo.paint import Shape, colour, mix, smooth, wave
 from studyapp.demo.setting import GREENS, Setting, far_range, far_things, kept_clear, on_the_ground, sky
 
@@ -142,7 +142,7 @@ def desert(s: Setting) -> None:
             green = s.light.on("#5f7f4a", 0.25)
             y = ground[int(x)] + 4 * s.unit
             s.canvas.draw(
-                things.cactus(),
+                outlines.cactus(),
                 x,
                 y,
                 rng.uniform(15, 24) * s.unit,

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from calibration.console import say
-from studyapp.demo.pipeline import without_database_url
+from studyapp.demo.in_process import without_database_url
 from studyapp.demo.server import serving
 
 

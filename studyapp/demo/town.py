@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo import terrain, things
+from studyapp.demo import outlines, terrain, things
 from studyapp.demo.light import paint_sky, paint_water
 from studyapp.demo.paint import Shape, colour, mix, smooth
 from studyapp.demo.setting import GREENS, Setting, sky
@@ -73,7 +73,7 @@ def sitting_cat(s: Setting, y: float, size: float) -> None:
     coat = s.light.on(coats[int(rng.integers(len(coats)))])
     coat = mix(coat, s.light.haze, 0.10)
     s.canvas.draw(Shape().ellipse(0.05, 0.0, 0.5, 0.05), s.subject_x, y, size, coat * 0.3, opacity=0.4)
-    s.canvas.draw(things.cat(), s.subject_x, y, size, coat, under=coat * 0.66, flip=s.scene.side > 0,
+    s.canvas.draw(outlines.cat(), s.subject_x, y, size, coat, under=coat * 0.66, flip=s.scene.side > 0,
                   rim=mix(coat, s.light.sun, 0.65), light=s.scene.sun_side)  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo import terrain, things
+from studyapp.demo import outlines, terrain, things
 from studyapp.demo.light import paint_water
 from studyapp.demo.paint import Shape, cloud, colour, mix, wave
 from studyapp.demo.setting import Setting, far_range, kept_clear, on_the_ground, sky
@@ -72,7 +72,7 @@ def sea(s: Setting) -> None:
         skin = s.light.on("#33475c")
         y = s.horizon + 44 * s.unit
         s.canvas.draw(
-            things.whale(),
+            outlines.whale(),
             s.subject_x,
             y,
             44 * s.unit,
@@ -163,12 +163,12 @@ def beach(s: Setting) -> None:
 def _palm(s: Setting, x: float, y: float, size: float) -> None:
     lean = -0.32 * np.sign(s.scene.side) * s.canvas.rng.uniform(0.5, 1.1)
     bark = s.light.on("#8a6a48")
-    s.canvas.draw(things.palm_trunk(lean), x, y, size, mix(bark, s.light.sun, 0.12), under=bark * 0.7)
+    s.canvas.draw(outlines.palm_trunk(lean), x, y, size, mix(bark, s.light.sun, 0.12), under=bark * 0.7)
     top_x, top_y = x + lean * size, y - size
     s.canvas.draw(
-        things.palm_leaves(), top_x, top_y, size * 0.62, s.light.on("#3c7a44"), under=s.light.on("#1f4f34"), flip=True
+        outlines.palm_leaves(), top_x, top_y, size * 0.62, s.light.on("#3c7a44"), under=s.light.on("#1f4f34"), flip=True
     )
-    s.canvas.draw(things.palm_leaves(), top_x, top_y, size * 0.58, s.light.on("#5f9f4a"), under=s.light.on("#2f6a3c"))
+    s.canvas.draw(outlines.palm_leaves(), top_x, top_y, size * 0.58, s.light.on("#5f9f4a"), under=s.light.on("#2f6a3c"))
     for dx, dy in ((-0.03, 0.05), (0.035, 0.055), (0.0, 0.075)):
         s.canvas.disc(top_x + dx * size, top_y + dy * size, 0.028 * size, s.light.on("#6b4a2c"))
 
@@ -334,7 +334,7 @@ def _one_fish(
 ) -> None:
     body = mix(colour(one) * power, water, far)
     band = mix(colour(two) * power, water, far)
-    s.canvas.draw(things.fish(), x, y, size, mix(body, colour("#ffffff"), 0.18), under=body * 0.72, flip=flip)
+    s.canvas.draw(outlines.fish(), x, y, size, mix(body, colour("#ffffff"), 0.18), under=body * 0.72, flip=flip)
     for at in (0.38, -0.20):
         stripe = Shape().curve(
             (at + 0.09, -0.37), (at + 0.15, 0), (at + 0.09, 0.36), (at - 0.09, 0.33), (at - 0.05, 0), (at - 0.09, -0.36)

@@ -14,9 +14,12 @@ from calibration.ratings import read_ratings
 from mapping.fitted import FittedMapping
 from mapping.scores import read_scores
 from studyapp.commands.demo import demo
+from studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
+from studyapp.demo.in_process import run_command, without_database_url
 from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.pipeline import OWN_FILES, OWN_FOLDERS, Size, claim, run_command, run_demo
+from studyapp.demo.pipeline import run_demo, score_file
 from studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
+from studyapp.demo.sizes import SIZES, Size, available_systems
 from studyapp.study import Study
 
 SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
@@ -158,7 +161,6 @@ def test_a_foreign_demo_json_does_not_open_the_folder(tmp_path):
 
 
 def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished, monkeypatch):
-    from studyapp.demo.pipeline import without_database_url
     from studyapp.store import Store
 
     monkeypatch.setenv("DATABASE_URL", "postgresql://nowhere/none")
@@ -196,16 +198,71 @@ def test_a_row_without_interval_is_neither_covered_nor_missed():
     assert table["covered"].tolist() == ["", "no"]
 
 
-def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(tmp_path):
+@pytest.fixture(scope="module")
+def with_words(tmp_path_factory):
+    """A demo with queries by text too, and a system that comes after the ratings."""
     size = Size(images=80, wishes=6, queries=12, results=8, base=12, ratings_per_pair=1, raters=3)
-    outcome = run_demo(tmp_path / "words", size, seed=1, systems=SYSTEMS, quiet=True)
-    pairs = pd.read_csv(outcome.folder / "pairs.csv")
+    folder = tmp_path_factory.mktemp("words") / "study"
+    return run_demo(folder, size, seed=1, systems=SYSTEMS, variants=("gift-colour",), quiet=True)
+
+
+def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(with_words):
+    pairs = pd.read_csv(with_words.folder / "pairs.csv")
     assert pairs.groupby("paradigm")["query_id"].nunique().to_dict() == {"image": 12, "text": 6}
-    ratings = pd.read_csv(outcome.folder / "ratings.csv")
+    ratings = pd.read_csv(with_words.folder / "ratings.csv")
     assert ratings["query_id"].str.startswith("text").sum() > 40
-    scores = json.loads((outcome.folder / "scores.json").read_text())
+    scores = json.loads((with_words.folder / "scores.json").read_text())
     assert scores["systems"]["colour"]["coverage"]["value"] < 1
     assert scores["systems"]["keywords"]["coverage"]["value"] == 1
+
+
+def test_the_truth_of_a_text_query_is_known_pair_by_pair(with_words):
+    from studyapp.demo.collection import make_collection
+    from studyapp.demo.truth import WISHES, to_scale, wish_closeness
+
+    collection = make_collection(80, 1, 6)
+    known = pd.read_csv(with_words.folder / "truth" / "pairs.csv")
+    known = known[known["query_id"].str.startswith("text")]
+    assert known["query_id"].nunique() == 6
+    expected = to_scale(wish_closeness(WISHES[:6], collection.scenes))
+    rows = [collection.query_ids.index(name) - 80 for name in known["query_id"]]
+    columns = [collection.picture_ids.index(name) for name in known["result_id"]]
+    np.testing.assert_allclose(known["relevance"], expected[rows, columns], rtol=1e-9)
+
+
+def test_a_system_that_comes_later_is_scored_and_changes_nothing_that_came_before(with_words):
+    folder = with_words.folder
+    assert (with_words.systems, with_words.variants) == (list(SYSTEMS), ["gift-colour"])
+    assert "gift-colour" not in set(pd.read_csv(folder / "pairs.csv")["source"])
+    assert set(json.loads((folder / "scores.json").read_text())["systems"]) == set(SYSTEMS)
+    assert {row.system for row in with_words.rows} == {"", *SYSTEMS}
+    compared = pd.read_csv(folder / "report" / "tables" / "combined.csv").set_index("System")
+    assert compared["Chose pairs"].to_dict() == {"keywords": "yes", "colour": "yes", "gift-colour": "no"}
+    assert np.isfinite(compared["Out of sample"]).all()
+    # the figure of the page is the one that `relstudy score` gives for a new system
+    arguments = ["--judgments", str(folder / "judgments.csv"), "--mappings", str(folder / "mappings")]
+    found = run_command("score", str(score_file(folder, "gift-colour")), *arguments)["systems"]["gift-colour"]
+    assert compared.loc["gift-colour", "Out of sample"] == pytest.approx(found["mapped"]["pearson"]["value"], abs=1e-12)
+    stage = with_words.stages[-2]
+    assert stage["command"].startswith(f"relstudy systems {folder} gift-colour; relstudy fit ")
+
+
+def test_full_scale_is_a_thousand_pictures_with_queries_by_text_and_every_variant_of_the_paper():
+    full = SIZES["full"]
+    assert (full.images, full.wishes) == (1000, 16)
+    paper = {
+        "romm-all",
+        "romm-test",
+        "rwmm-all",
+        "rwmm-test",
+        "gift",
+        "gift-colour",
+        "gift-texture",
+        "simplicity",
+        "keywords",
+    }
+    assert paper <= {*available_systems(), *full.variants}
+    assert set(Size().variants) == {"gift", "gift-colour"}
 
 
 def test_a_failing_stage_tells_why_and_leaves_a_log(tmp_path):

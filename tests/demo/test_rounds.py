@@ -7,8 +7,9 @@ import pytest
 from analysis.uniformity import uniformity_table
 from calibration.tables import write_table
 from studyapp.demo.collection import make_collection, write_collection
+from studyapp.demo.in_process import run_command
 from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.pipeline import run_command, score_file
+from studyapp.demo.pipeline import score_file
 
 IDS = {"pair_id": str, "query_id": str, "result_id": str}
 SYSTEMS = ("keywords", "colour")

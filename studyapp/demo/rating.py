@@ -1,0 +1,65 @@
+"""The panel rates: every simulated rater goes through the real pages, from the personal link to the completion code."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pandas as pd
+
+from calibration.errors import RelstudyError
+from studyapp.demo.panel import Panel
+from studyapp.demo.server import serving
+from studyapp.demo.show import Stages
+from studyapp.demo.visit import Answer, visit_all
+from studyapp.items import item_key
+from studyapp.people import invite
+from studyapp.secret import read_secret
+from studyapp.store import Store
+from studyapp.study import Study
+
+
+def rate(folder: Path, panel: Panel, show: Stages) -> tuple[dict[str, int], int]:
+    """The panel rates through the real pages; rater_id -> place in the panel, and how many ratings there were."""
+    study = Study.load(folder)
+    pairs = pd.read_csv(folder / "pairs.csv", dtype=str)
+    base = int((pairs["block"] == "base").sum())
+    per_pair = max(block.ratings_per_pair for block in study.blocks if block.unique)
+    expected = base * len(panel.raters) + (len(pairs) - base) * per_pair
+    command = f"relstudy invite {folder} -n {len(panel.raters)}; relstudy serve {folder}"
+    with (
+        show.stage("The panel rates in the web app", command=command, units=expected) as stage,
+        serving(folder) as address,
+        contextlib.closing(_Database(folder)) as database,
+    ):
+        invitations = invite(database.store, study, len(panel.raters))
+        secret = read_secret(folder)
+        items = {item_key(secret, item): item for item in panel.collection.query_ids}
+        answers = [_answers(panel, place, items) for place in range(len(invitations))]
+        ends = visit_all(address, [made.path for made in invitations], answers, stage.advance)
+        unfinished = [
+            made.rater_id for made, end in zip(invitations, ends, strict=True) if made.completion_code not in end
+        ]
+        if unfinished:
+            raise RelstudyError(f"simulated rater {unfinished[0]} reached the end without a completion code")
+        stage.outcome = f"{len(panel.raters)} raters, {expected:,} ratings, each from consent to completion code"
+    return {made.rater_id: place for place, made in enumerate(invitations)}, expected
+
+
+class _Database:
+    """The study's database, closed at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store.of_study(folder)
+
+    def close(self) -> None:
+        self.store.dispose()
+
+
+def _answers(panel: Panel, place: int, items: dict[str, str]) -> Answer:
+    def answer(query: str, result: str, offered: list[str]) -> str:
+        values = [float(value) for value in offered if value != "undecided"]
+        rating = panel.answer(place, items[query], items[result], values)
+        return "undecided" if rating is None else next(text for text in offered if text == f"{rating:g}")
+
+    return answer

@@ -1,0 +1,64 @@
+"""How large a demo is, and which systems take part."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# In the order of preference; those that need the extra come last, and only where it is installed.
+CORE_SYSTEMS = ("keywords", "colour")
+EXTRA_SYSTEMS = ("gift-texture", "simplicity")
+# Scored after the fact, for the paper's comparison of all variants (table 5.7) and of colour against texture (5.10).
+# Those of GIFT rest on features that gift-texture has computed already; the concept models segment every picture.
+GIFT_VARIANTS = ("gift", "gift-colour")
+CONCEPT_VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a demo is.
+
+    Parameters
+    ----------
+    images : pictures in the collection
+    wishes : queries by text
+    queries, results : drawn for the sample, and results for each
+    base : pairs that everyone rates
+    ratings_per_pair : k of the unique pairs
+    raters : of the panel
+    variants : systems that choose no pairs and are scored against the judgments of the others' pairs
+    """
+
+    images: int = 320
+    wishes: int = 0
+    queries: int = 100
+    results: int = 20
+    base: int = 60
+    ratings_per_pair: int = 3
+    raters: int = 12
+    variants: tuple[str, ...] = GIFT_VARIANTS
+
+
+SIZES = {
+    "small": Size(),
+    "full": Size(
+        images=1000,
+        wishes=16,
+        queries=160,
+        results=24,
+        base=100,
+        raters=16,
+        variants=(*GIFT_VARIANTS, *CONCEPT_VARIANTS),
+    ),
+}
+
+
+def available_systems() -> tuple[str, ...]:
+    """The core's two systems, and two more where the extra `relstudy[systems]` is installed."""
+    return (*CORE_SYSTEMS, *available(EXTRA_SYSTEMS))
+
+
+def available(names: Sequence[str]) -> tuple[str, ...]:
+    """These systems where the extra `relstudy[systems]` is installed, else none."""
+    return tuple(names) if all(importlib.util.find_spec(module) for module in ("skimage", "pywt")) else ()
