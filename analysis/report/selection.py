@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from analysis.bootstrap import Figure
 from analysis.correlation import Judgments
 from analysis.report.layout import Block, Heading, Paragraph
 from analysis.report.tables import Cell, Column, Table
-from analysis.report.words import listed, order_of
+from analysis.report.words import listed, order_of, orders_agree
 from analysis.results import ScoreResult
 from analysis.uniformity import uniformity_table
 from calibration.estimates import Estimate
@@ -36,6 +36,20 @@ def source_members(source: np.ndarray) -> dict[str, np.ndarray]:
     names = [set(filter(None, SEPARATORS.split(str(text).strip()))) for text in source]
     every = sorted(set().union(*names)) if names else []
     return {name: np.array([name in each for each in names]) for name in every}
+
+
+def chose_pairs(names: Sequence[str], sources: np.ndarray | None) -> list[str]:
+    """The systems that proposed any of the pairs; all of them where none did, or where it is not known.
+
+    Examples
+    --------
+    >>> chose_pairs(["a", "b", "new"], np.array(["a", "b;a", "random"]))
+    ['a', 'b']
+    >>> chose_pairs(["new"], np.array(["a", "random"]))
+    ['new']
+    """
+    members = {} if sources is None else source_members(sources)
+    return [name for name in names if name in members] or list(names)
 
 
 def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
@@ -143,20 +157,32 @@ def _mean(figures: Sequence[Figure]) -> Estimate:
     return Figure(float(np.mean([figure.value for figure in figures])), replicates).estimate()
 
 
-def combined(result: ScoreResult) -> Table:
-    """Table 5.7: each system with its own most favourable mapping, on all pairs."""
+def combined(result: ScoreResult, chose: Collection[str]) -> Table:
+    """Table 5.7: each system with its own most favourable mapping, on all pairs.
+
+    Parameters
+    ----------
+    chose : the systems that chose pairs
+    """
+    both = not {system.name for system in result.systems} <= set(chose)
     rows: list[list[Cell]] = []
     for system in order_of(result):
         method = system.mapping.split(",")[0]
         in_sample = Estimate.missing("no mapping") if system.in_sample is None else system.in_sample.pearson
-        rows.append([system.name, method, system.estimate("pearson"), in_sample.value, system.raw.pearson])
+        chosen: list[Cell] = ["yes" if system.name in chose else "no"] if both else []
+        rows.append([system.name, *chosen, method, system.estimate("pearson"), in_sample.value, system.raw.pearson])
     return Table(
         "combined",
         "Correlation of each system with its own best mapping, on all pairs (table 5.7 of the paper).",
-        [Column("System"), Column("Mapping"), Column("Out of sample"), Column("In sample"), Column("Raw scores")],
+        [
+            Column("System"),
+            *([Column("Chose pairs")] if both else []),
+            *(Column("Mapping"), Column("Out of sample"), Column("In sample"), Column("Raw scores")),
+        ],
         rows,
         note="Out of sample is the figure to quote: each pair is mapped by a fit that has not seen its query. "
-        "The paper reports the flattering figure in sample.",
+        "The paper reports the flattering figure in sample."
+        + (" A system that chose no pairs is scored on those that others chose." if both else ""),
     )
 
 
@@ -210,23 +236,41 @@ def variants(result: ScoreResult) -> list[Block]:
             [name, result[name].estimate("pearson"), result[name].average_precision, result[name].normalised_rank]
             for name in members
         ]
-        blocks.append(
-            Table(
-                f"variants-{stem}",
-                f"Variants of {stem} (compare table 5.10 of the paper).",
-                [Column("Variant"), Column("Correlation"), Column("Average precision"), Column("Normalised rank")],
-                rows,
-                best=(("Correlation", "max"), ("Average precision", "max"), ("Normalised rank", "min")),
-            )
+        table = Table(
+            f"variants-{stem}",
+            f"Variants of {stem} (compare table 5.10 of the paper).",
+            [Column("Variant"), Column("Correlation"), Column("Average precision"), Column("Normalised rank")],
+            rows,
+            best=(("Correlation", "max"), ("Average precision", "max"), ("Normalised rank", "min")),
         )
+        blocks += [table, *_told(result, members, f"the variants of {stem}")]
     if blocks:
         blocks.insert(0, Heading("Variants of one system"))
     return blocks
 
 
-def orders_by_selection(result: ScoreResult, members: Mapping[str, np.ndarray]) -> list[Block]:
-    """Whether the order of systems depends on who selected the pairs: a sentence and a table."""
-    best = {system.name: system.mapped_scores for system in result.systems if system.mapped_scores is not None}
+def orders(result: ScoreResult, chose: Collection[str]) -> list[Block]:
+    """Whether the indices agree on the order of the systems: of those that chose pairs, and of all where there are more."""
+    if {system.name for system in result.systems} <= set(chose):
+        return _told(result, chose, "the systems")
+    return [
+        *_told(result, chose, "the systems that chose pairs"),
+        *_told(result, [system.name for system in result.systems], "all systems"),
+    ]
+
+
+def _told(result: ScoreResult, among: Collection[str], who: str) -> list[Block]:
+    text = orders_agree(result, among, who)
+    return [Paragraph(text)] if text else []
+
+
+def orders_by_selection(result: ScoreResult, members: Mapping[str, np.ndarray], chose: Collection[str]) -> list[Block]:
+    """Whether the order of the systems that chose pairs depends on who selected the pairs: a sentence and a table."""
+    best = {
+        system.name: system.mapped_scores
+        for system in result.systems
+        if system.mapped_scores is not None and system.name in chose
+    }
     everything = np.ones(len(result.judgment), dtype=bool)
     strengths = {
         source: {name: _pearson(score, result.judgment, pairs) for name, score in best.items()}
@@ -238,14 +282,16 @@ def orders_by_selection(result: ScoreResult, members: Mapping[str, np.ndarray]) 
         return []
     from scipy.stats import kendalltau
 
-    orders = {source: _order(strength) for source, strength in strengths.items()}
+    by_source = {source: _order(strength) for source, strength in strengths.items()}
     rows: list[list[Cell]] = [["all pairs", " > ".join(_order(whole)), Estimate.missing("")]]
     for source, strength in strengths.items():
         tau = float(kendalltau([whole[name] for name in best], [strength[name] for name in best]).statistic)
         reason = "a correlation is missing"
-        rows.append([source, " > ".join(orders[source]), Estimate.of(tau, reason=None if np.isfinite(tau) else reason)])
-    same = [source for source, order in orders.items() if order == _order(whole)]
-    many = len(orders)
+        rows.append(
+            [source, " > ".join(by_source[source]), Estimate.of(tau, reason=None if np.isfinite(tau) else reason)]
+        )
+    same = [source for source, order in by_source.items() if order == _order(whole)]
+    many = len(by_source)
     text = (
         "The order of the systems is the same whoever selected the pairs."
         if len(same) == many

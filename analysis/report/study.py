@@ -19,7 +19,7 @@ from analysis.report.inputs import PAIR, StudyTables
 from analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
 from analysis.report.people import raters_section, scale_values
 from analysis.report.tables import Cell, Column, Table
-from analysis.report.words import count_of, orders_agree
+from analysis.report.words import count_of
 from analysis.results import ScoreResult
 from analysis.scoring import Options, score_candidates
 from calibration.estimates import Estimate
@@ -100,9 +100,10 @@ def _mapped(
         for name, rows in tables.scores.groupby("system", sort=False)
     }
     sources = tables.pair_column("source")
-    wanted = PAPER_METHODS if choices.by_source and sources is not None and any(sources) else ()
+    by_source = choices.by_source and sources is not None and any(sources)
+    wanted = dict.fromkeys(selection.chose_pairs(list(plain), sources), PAPER_METHODS) if by_source else {}
     several = len(pairs.queries) > 1
-    jobs = [(name, method) for name in plain for method in ("", *wanted)]
+    jobs = [(name, method) for name in plain for method in ("", *wanted.get(name, ()))]
     candidates: dict[str, Candidate] = {}
     values: dict[str, dict[str, np.ndarray]] = {name: {} for name in plain}
     for name, method in progress(jobs, "mapping", len(jobs)):
@@ -211,6 +212,7 @@ def paper_section(
         )
     ]
     sources = tables.pair_column("source")
+    chose = selection.chose_pairs([system.name for system in result.systems], sources)
     if sources is not None and any(values.values()):
         members = selection.source_members(sources)
         counts = pairs.counts(options.replicates, options.seed)
@@ -219,17 +221,15 @@ def paper_section(
             blocks += [
                 Heading("Does it matter which system selected the pairs?"),
                 Paragraph(
-                    "One table for each system, as tables 5.3 to 5.6: rows are mappings, columns are the pairs "
-                    "that each system selected.",
+                    "One table for each system that chose pairs, as tables 5.3 to 5.6: rows are mappings, columns are "
+                    "the pairs that each system selected.",
                     quiet=True,
                 ),
                 *by_source,
             ]
-            blocks += selection.orders_by_selection(result, members)
-    blocks += [Heading("All pairs together"), selection.combined(result), selection.ranks(result)]
-    told = orders_agree(result)
-    if told:
-        blocks.append(Paragraph(told))
+            blocks += selection.orders_by_selection(result, members, chose)
+    blocks += [Heading("All pairs together"), selection.combined(result, chose), selection.ranks(result)]
+    blocks += selection.orders(result, chose)
     blocks += selection.variants(result)
     return Section("paper", "The paper's tables", blocks)
 

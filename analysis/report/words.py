@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
 
 from analysis.report.layout import Sentence
 from analysis.report.tables import shown_number
@@ -122,18 +123,51 @@ def clear(comparison: Comparison, result: ScoreResult) -> bool:
     return comparison.p_holm is not None and comparison.p_holm < 1 - level
 
 
-def orders_agree(result: ScoreResult) -> str:
-    """One sentence on whether the indices put the systems in one order."""
-    orders = {ordering.index: ordering.systems for ordering in result.orderings if len(ordering.systems) > 1}
+def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who: str = "the systems") -> str:
+    """One sentence on whether the indices put the systems in one order; empty where there is nothing to compare.
+
+    Parameters
+    ----------
+    among : only these systems; None: all
+    who : what the sentence calls them
+    """
+    orders = {
+        each.index: tuple(name for name in each.systems if among is None or name in among) for each in result.orderings
+    }
+    orders = {index: order for index, order in orders.items() if len(order) > 1}
     if len(orders) < 2:
         return ""
     names = listed([INDEX_NAMES[index].lower() for index in orders])
     kinds = set(orders.values())
     if len(kinds) == 1:
         order = " > ".join(next(iter(kinds)))
-        return f"All indices ({names}) put the systems in the same order: {order}."
+        return f"All indices ({names}) put {who} in the same order: {order}."
     firsts = {order[0] for order in orders.values()}
     lead = f"but all put {firsts.pop()} first" if len(firsts) == 1 else "nor do they agree on the first"
-    taus = [shown_number(each.tau.value) for each in result.agreement if each.tau.value is not None]
-    tail = f"; Kendall's tau between their orders is {listed(taus)}" if taus else ""
-    return f"The indices ({names}) don't put the systems in one order, {lead}{tail}."
+    if not _contradictory(result, orders):
+        lead += "; wherever two of them differ, one of the leads may be chance"
+    taus = [shown_number(tau) for tau in _order_taus(orders)]
+    tail = f". Kendall's tau between their orders is {listed(taus)}" if taus else ""
+    return f"The indices ({names}) don't put {who} in one order, {lead}{tail}."
+
+
+def _contradictory(result: ScoreResult, orders: Mapping[str, Sequence[str]]) -> bool:
+    """Whether two systems are clearly apart one way by one index and the other way by another."""
+    ahead: dict[frozenset[str], set[str]] = {}
+    shared = set.intersection(*(set(order) for order in orders.values()))
+    for each in result.comparisons:
+        if each.index in orders and {each.first, each.second} <= shared and each.better and clear(each, result):
+            ahead.setdefault(frozenset((each.first, each.second)), set()).add(each.better)
+    return any(len(names) > 1 for names in ahead.values())
+
+
+def _order_taus(orders: Mapping[str, Sequence[str]]) -> list[float]:
+    """Kendall's tau between each two orders of at least three systems."""
+    found = []
+    for first, second in combinations(orders.values(), 2):
+        shared = [name for name in first if name in second]
+        if len(shared) > 2:
+            place = [[name for name in second if name in shared].index(name) for name in shared]
+            alike = sum(a < b for a, b in combinations(place, 2))
+            found.append(2 * alike / (len(shared) * (len(shared) - 1) / 2) - 1)
+    return found
