@@ -17,7 +17,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from studyapp.store import DONE, LEASED, OPEN, assignments, pages, pairs, raters, ratings, slots
-from studyapp.study import Block, Study
+from studyapp.study import Study
+from studyapp.study_parts import Block
 
 HAND_OUT_RULE = (
     "base block: every rater, pages in random order; unique pairs: pages drawn at random over the whole pool, "

@@ -17,7 +17,8 @@ from calibration.errors import RelstudyError
 from studyapp.items import Items
 from studyapp.pairs import Pair, known_pair_ids
 from studyapp.store import pages, pairs
-from studyapp.study import Block, Study
+from studyapp.study import Study
+from studyapp.study_parts import Block
 
 
 @dataclass(frozen=True)

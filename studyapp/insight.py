@@ -21,7 +21,8 @@ from calibration.linear import none as unchanged
 from calibration.panel import Panel
 from calibration.raters import rater_profiles
 from studyapp.store import Store, assignments, pairs, raters, ratings
-from studyapp.study import Scale, Study
+from studyapp.study import Study
+from studyapp.study_parts import Scale
 
 SECONDS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CHECKPOINTS = 24

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from calibration.tables import read_table
 from studyapp.items import Items
-from studyapp.study import KnownPair, Study
+from studyapp.study import Study
+from studyapp.study_parts import KnownPair
 
 
 @dataclass(frozen=True)

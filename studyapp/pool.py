@@ -13,7 +13,8 @@ from studyapp.checks import add_check_pages
 from studyapp.items import Items
 from studyapp.pairs import Pair, known_pair_ids, known_pairs, read_pairs
 from studyapp.store import LEASED, OPEN, Store, pages, pairs, settings, slots
-from studyapp.study import Block, Study
+from studyapp.study import Study
+from studyapp.study_parts import Block
 
 
 def synchronise(store: Store, study: Study, items: Items) -> None:

@@ -41,7 +41,7 @@ from studyapp.refused import refused
 from studyapp.show import choices, item_view, paragraphs, show, unavailable
 from studyapp.site import Site, site
 from studyapp.store import assignments, raters, ratings
-from studyapp.study import Question, show_value
+from studyapp.study_parts import Question, show_value
 
 blueprint = Blueprint("rater", __name__)
 

@@ -15,7 +15,7 @@ from studyapp import visitor
 from studyapp.items import Item
 from studyapp.pages import Choice, ItemView, MessagePage
 from studyapp.site import Site, site
-from studyapp.study import Scale, show_value
+from studyapp.study_parts import Scale, show_value
 
 
 def show(template: str, page: object, rater: Any = None) -> str:

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from studyapp.pairs import known_pair_ids
 from studyapp.site import read_state
 from studyapp.store import DONE, LEASED, OPEN, Store, assignments, pages, pairs, raters, ratings, slots
-from studyapp.study import KnownPair, Study
+from studyapp.study import Study
+from studyapp.study_parts import KnownPair
 
 
 @dataclass(frozen=True)

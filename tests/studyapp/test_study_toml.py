@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from calibration.errors import RelstudyError
 from studyapp.starter import starter_toml
-from studyapp.study import SCALES, Scale, Study
+from studyapp.study import Study
+from studyapp.study_parts import SCALES, Scale
 from studyapp.toml_lines import line_numbers
 
 HEAD = '[study]\nid = "t"\ntitle = "t"\n'

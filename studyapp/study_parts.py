@@ -1,0 +1,142 @@
+"""What a study is made of: scales, blocks, pairs with known answers, questions, the ways in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
+QUESTION_KINDS = ("text", "long", "number", "choice")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values a rater chooses from.
+
+    Parameters
+    ----------
+    name : as named in study.toml and in the export
+    values : the numbers, ascending, at least two
+    labels : text for some or all values
+    undecided : whether "undecided" is offered
+    """
+
+    name: str
+    values: tuple[float, ...]
+    labels: dict[float, str] = field(default_factory=dict)
+    undecided: bool = True
+
+    def parse(self, text: str) -> float | None:
+        """The number a form field stands for; None is "undecided". ValueError for anything else."""
+        if text == "undecided" and self.undecided:
+            return None
+        for value in self.values:
+            if text == show_value(value):
+                return value
+        raise ValueError(f"{text!r} is not on the scale {self.name}")
+
+
+def show_value(value: float) -> str:
+    """A scale value as people write it: 3, 2.5."""
+    return f"{value:g}"
+
+
+SCALES = {
+    "1-5": Scale("1-5", (1, 2, 3, 4, 5), {1: "poor match", 5: "good match"}),
+    "binary": Scale("binary", (0, 1), {0: "poor match", 1: "good match"}),
+    "1-9": Scale("1-9", tuple(range(1, 10)), {1: "poor match", 5: "average match", 9: "good match"}),
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One stretch of pages.
+
+    Parameters
+    ----------
+    name : unique in the study
+    pairs : "base" (everyone rates them all) or "unique" (handed out, each pair to `ratings_per_pair` raters)
+    paradigm : which rows of pairs.csv: "image", "text", or None for all
+    scale : the scale they are rated on
+    results_per_page : how many results of one query share a page
+    question : the question above the results
+    ratings_per_pair : k, for unique pairs
+    pairs_per_rater : how many unique pairs a rater is asked for before the end; None: as many as there are
+    more : how many unique pairs "rate some more" adds
+    repeats : how many of the block's pages are shown a second time
+    """
+
+    name: str
+    pairs: str
+    scale: Scale
+    question: str
+    paradigm: str | None = None
+    results_per_page: int = 4
+    ratings_per_pair: int = 1
+    pairs_per_rater: int | None = 100
+    more: int = 20
+    repeats: int = 0
+
+    @property
+    def unique(self) -> bool:
+        return self.pairs == "unique"
+
+    @property
+    def pages_per_rater(self) -> int | None:
+        """How many pages of unique pairs a rater is asked for."""
+        return None if self.pairs_per_rater is None else -(-self.pairs_per_rater // self.results_per_page)
+
+    @property
+    def more_pages(self) -> int:
+        return -(-self.more // self.results_per_page)
+
+
+@dataclass(frozen=True)
+class KnownPair:
+    """A pair whose right answers are known: for practice, or to check attention.
+
+    Parameters
+    ----------
+    block : the block whose scale, question and look it has
+    query_id, result_id : items of the collection
+    expected : the answers taken as right
+    feedback : what the rater is told afterwards (practice only)
+    """
+
+    block: str
+    query_id: str
+    result_id: str
+    expected: tuple[float, ...]
+    feedback: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question at the end."""
+
+    id: str
+    text: str
+    kind: str = "text"
+    choices: tuple[str, ...] = ()
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who gets in, and where they are sent at the end.
+
+    Parameters
+    ----------
+    rules : any of personal, open, passphrase, prolific, crowd
+    passphrase : what to type, for rule "passphrase"
+    id_parameter : the URL parameter that names the person, for rule "crowd"
+    keep_parameters : further URL parameters to keep with the person
+    completion_url : where the last page leads; `{code}` is replaced by the completion code
+    completion_code : one code for everyone (as Prolific wants it); empty: each rater gets one of their own
+    """
+
+    rules: tuple[str, ...] = ("personal",)
+    passphrase: str = ""
+    id_parameter: str = ""
+    keep_parameters: tuple[str, ...] = ()
+    completion_url: str = ""
+    completion_code: str = ""
