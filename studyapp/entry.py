@@ -14,7 +14,7 @@ from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
 from studyapp import visitor
-from studyapp.assignment import enrol, find_rater
+from studyapp.enrolment import enrol, find_rater
 from studyapp.pages import ConsentPage, InstructionsPage
 from studyapp.show import choices, paragraphs, show, unavailable
 from studyapp.site import site

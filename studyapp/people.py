@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from calibration.errors import RelstudyError
-from studyapp.assignment import enrol
+from studyapp.enrolment import enrol
 from studyapp.entry import token_identity
 from studyapp.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots
 from studyapp.study import Study

@@ -12,20 +12,9 @@ from flask.typing import ResponseReturnValue
 
 from studyapp import visitor
 from studyapp.access import is_admin
-from studyapp.assignment import (
-    Assignment,
-    Held,
-    LockedError,
-    Step,
-    add_pages,
-    finish,
-    lock_rater,
-    look,
-    next_step,
-    renew,
-    start,
-    submit,
-)
+from studyapp.answers import LockedError, submit
+from studyapp.enrolment import lock_rater
+from studyapp.handout import Step, add_pages, finish, next_step
 from studyapp.items import image_type
 from studyapp.pages import (
     Feedback,
@@ -38,8 +27,10 @@ from studyapp.pages import (
 )
 from studyapp.pairs import known_pair_ids
 from studyapp.refused import refused
+from studyapp.sequence import Assignment, Held, look, start
 from studyapp.show import choices, item_view, paragraphs, show, unavailable
 from studyapp.site import Site, site
+from studyapp.slots import renew
 from studyapp.store import assignments, raters, ratings
 from studyapp.study_parts import Question, show_value
 

@@ -10,7 +10,7 @@ from typing import cast
 import sqlalchemy as sa
 from flask import current_app
 
-from studyapp.assignment import Catalogue
+from studyapp.catalogue import Catalogue
 from studyapp.items import Items
 from studyapp.security import Limit, Signer
 from studyapp.store import Store, settings

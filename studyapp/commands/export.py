@@ -39,9 +39,9 @@ def export(
     from calibration.console import print_json, say
     from calibration.errors import RelstudyError
     from calibration.tables import write_json, write_table
-    from studyapp.assignment import HAND_OUT_RULE
     from studyapp.commands.opening import open_database
     from studyapp.export import people_table, ratings_table
+    from studyapp.slots import HAND_OUT_RULE
 
     study, store = open_database(folder)
     if scale is not None and scale not in {s.name for s in study.scales}:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from studyapp.assignment import code
+from studyapp.enrolment import code
 from studyapp.site import write_state
 from tests.browser.sessions import Rater, log_in
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from studyapp.assignment import Catalogue, enrol, finish, lock_rater, look, next_step, start, submit
+from studyapp.answers import submit
+from studyapp.catalogue import Catalogue
+from studyapp.enrolment import enrol, lock_rater
+from studyapp.handout import finish, next_step
+from studyapp.sequence import look, start
 from studyapp.store import assignments
 from studyapp.study import Study
 from tests.studyapp.studies import Made

@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from studyapp.answers import submit
 from studyapp.app import prepare
-from studyapp.assignment import Catalogue, enrol, lock_rater, look, next_step, start, submit
+from studyapp.catalogue import Catalogue
+from studyapp.enrolment import enrol, lock_rater
 from studyapp.export import ratings_table
+from studyapp.handout import next_step
+from studyapp.sequence import look, start
 from studyapp.store import DONE, Store, assignments, slots
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
