@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy.sparse as sparse
 
 from calibration.errors import RelstudyError
 from studyapp.collection import Collection, Item
@@ -99,8 +99,7 @@ class ConceptModel:
         mean = of_regions.T @ blobs.regions / weight[:, None]
         square = of_regions.T @ blobs.regions**2 / weight[:, None]
         variance = np.maximum(square - mean**2, SMALLEST_VARIANCE)
-        word = np.full((blobs.words, of_words.shape[1]), PRIOR_WORD)
-        np.add.at(word, blobs.word, of_words)
+        word = PRIOR_WORD + _sums(of_words, blobs.word, blobs.words)
         word /= np.maximum(word.sum(axis=0), 1e-300)
         return cls(mean, variance, word.T, weight / weight.sum())
 
@@ -112,8 +111,12 @@ class ConceptModel:
 
     def region_owner(self, regions: np.ndarray, mixture: np.ndarray) -> np.ndarray:
         """P(concept | region, its picture), float [regions, concepts]."""
-        log = self.region_density(regions) + np.log(mixture)
-        return np.exp(log - logsumexp(log, axis=1, keepdims=True))
+        owner = self.region_density(regions)
+        owner += np.log(mixture)
+        owner -= owner.max(axis=1, keepdims=True)
+        np.exp(owner, out=owner)
+        owner /= owner.sum(axis=1, keepdims=True)
+        return owner
 
     def word_owner(self, words: np.ndarray, mixture: np.ndarray) -> np.ndarray:
         """P(concept | word, its picture), float [occurrences, concepts]."""
@@ -131,10 +134,16 @@ class ConceptModel:
 
 
 def _mixture(of_regions: np.ndarray, of_words: np.ndarray, blobs: Blobs) -> np.ndarray:
-    counts = np.full((blobs.pictures, of_regions.shape[1]), PRIOR_CONCEPT)
-    np.add.at(counts, blobs.picture, of_regions)
-    np.add.at(counts, blobs.word_picture, of_words)
+    counts = PRIOR_CONCEPT + _sums(of_regions, blobs.picture, blobs.pictures)
+    counts += _sums(of_words, blobs.word_picture, blobs.pictures)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def _sums(rows: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+    """Sum of the rows of each group, float [groups, columns]."""
+    number = len(rows)
+    member = sparse.csr_array((np.ones(number), (group, np.arange(number))), shape=(groups, number))
+    return np.asarray(member @ rows)
 
 
 class Concepts:

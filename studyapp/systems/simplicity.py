@@ -87,9 +87,15 @@ def region_distances(
 
     Squared distance in colour and texture, damped to 0.85 or 0.5 of itself where the shapes are alike.
     """
-    apart = ((features[:, None] - query_features[None, :, None]) ** 2).sum(axis=-1)
-    unlike = ((shape[:, None] - query_shape[None, :, None]) ** 2).sum(axis=-1)
+    apart = _squared_distances(features, query_features)
+    unlike = _squared_distances(shape, query_shape)
     return apart * np.where(unlike >= 0.5, 1.0, np.where(unlike >= 0.2, 0.85, 0.5))
+
+
+def _squared_distances(regions: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Between every region [pictures, regions, features] and every region of the query [query regions, features]."""
+    difference = regions[:, None] - query[None, :, None]
+    return np.asarray(np.einsum("pqrf,pqrf->pqr", difference, difference))
 
 
 def integrated_region_matching(distance: np.ndarray, query_area: np.ndarray, area: np.ndarray) -> np.ndarray:
