@@ -8,7 +8,8 @@ Scale: items with keywords and vectors from a seed, four systems (keywords, two 
 time, written as a study would be. Peers, in the same run: the same draw over a full table of all pairs (for a collection
 small enough), as one would write it with NumPy.
 
-Bias: precision and recall of four systems whose relevance is known, by three weightings, mean of 200 draws.
+Bias: precision and recall of four systems whose relevance is known, by three weightings, mean of 200 draws; then how many
+of such means lie within two standard errors of the demo's truth.
 Rounds: uniformity error of the demo's simulated panel before and after a round from mappings.
 """
 
@@ -87,56 +88,129 @@ class Matrix:
         return self._scores[self._collection.position(query.id)]
 
 
-def bias(number: int = 400, results: int = 40, draws: int = 200) -> None:
-    """Means over draws of precision and recall at the best 2 % of all pairs, by weighting."""
-    from analysis.judged import rank_power_weights
+def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float) -> tuple[float, float]:
+    """Precision and recall where every pair that scores at least `cut` is retrieved."""
     from analysis.precision_recall import precision_recall_curve
-    from studyapp.collection import Collection, Item
-    from studyapp.design import Round, shape
-    from studyapp.sampling import simple_random_sample, systematic_sample
 
+    curve = precision_recall_curve(good, score, weight)
+    point = np.flatnonzero(curve.threshold >= cut)[-1]
+    return float(curve.precision[point]), float(curve.recall[point])
+
+
+class World:
+    """All pairs of a collection: which are relevant, each system's scores, and the design of a draw over half the queries.
+
+    Parameters
+    ----------
+    relevant : bool [queries, items], each item a query too
+    systems : score tables [queries, items] by name
+    results : drawn per query
+    """
+
+    def __init__(self, relevant: np.ndarray, systems: dict[str, np.ndarray], results: int) -> None:
+        from studyapp.collection import Collection, Item
+        from studyapp.design import Round, shape
+
+        number = len(relevant)
+        collection = Collection([Item(f"i{place}", "image") for place in range(number)])
+        sources = [Matrix(name, collection, scores) for name, scores in systems.items()]
+        this = Round(1, {}, results, 1.0, 0.05, 1, {"image": 0.5}, {"image": number}, 0)
+        self.relevant, self.systems, self.results = relevant, systems, results
+        self.shapes = [shape(this, query, collection, sources) for query in collection]
+        self.others = ~np.eye(number, dtype=bool)
+        self.cut = {name: float(np.quantile(scores[self.others], 0.98)) for name, scores in systems.items()}
+
+    def truth(self) -> np.ndarray:
+        """Precision and recall over all pairs, [systems, 2]."""
+        every = self.others
+        return np.array(
+            [
+                at_cut(self.relevant[every], scores[every], np.ones(every.sum()), self.cut[name])
+                for name, scores in self.systems.items()
+            ]
+        )
+
+    def drawn_share(self) -> float:
+        """Share of relevant pairs among those drawn."""
+        hits = sum(
+            (found.probability * self.relevant[q, found.candidates]).sum() for q, found in enumerate(self.shapes)
+        )
+        return float(hits) / (len(self.shapes) * self.results)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """One draw: [systems, design / rank to the fifth / no weights, precision and recall]."""
+        from analysis.judged import rank_power_weights
+        from studyapp.sampling import simple_random_sample, systematic_sample
+
+        queries = simple_random_sample(len(self.shapes), len(self.shapes) // 2, rng)
+        chosen = [systematic_sample(self.shapes[query].probability, rng) for query in queries]
+        rows = np.repeat(queries, [len(places) for places in chosen])
+        columns = np.concatenate([self.shapes[q].candidates[c] for q, c in zip(queries, chosen, strict=True)])
+        probability = np.concatenate([self.shapes[q].probability[c] for q, c in zip(queries, chosen, strict=True)])
+        found = []
+        for name, scores in self.systems.items():
+            good, score = self.relevant[rows, columns], scores[rows, columns]
+            weights = (1 / probability, rank_power_weights(score), np.ones(len(score)))
+            found.append([at_cut(good, score, weight, self.cut[name]) for weight in weights])
+        return np.array(found)
+
+
+def bias(number: int = 400, draws: int = 200) -> None:
+    """Means over draws of precision and recall at the best 2 % of all pairs, by weighting."""
     rng = np.random.default_rng(0)
     latent = rng.normal(size=(number, number))
-    relevant = latent > 2
-    collection = Collection([Item(f"i{place}", "image") for place in range(number)])
-    sources = [
-        Matrix(f"{c:g}", collection, c * latent + np.sqrt(1 - c * c) * rng.normal(size=latent.shape))
-        for c in (0.9, 0.6, 0.45, 0.3)
-    ]
-    half = {"image": 0.5}
-    this = Round(1, {}, results, 1.0, 0.05, 1, half, {"image": number}, 0)
-    shapes = [shape(this, query, collection, sources) for query in collection]
-    others = ~np.eye(number, dtype=bool)
-    share = sum((found.probability * relevant[q, found.candidates]).sum() for q, found in enumerate(shapes))
-    print(f"{relevant[others].mean():.1%} of all pairs relevant, {share / (number * results):.1%} of those drawn")
+    systems = {f"{c:g}": c * latent + np.sqrt(1 - c * c) * rng.normal(size=latent.shape) for c in (0.9, 0.6, 0.45, 0.3)}
+    world = World(latent > 2, systems, 40)
+    print(
+        f"{world.relevant[world.others].mean():.1%} of all pairs relevant, {world.drawn_share():.1%} of those drawn; "
+        f"mean of {draws} draws"
+    )
     print(f"{'strength':>8}  {'':9}  {'truth':>7}  {'design':>7}  {'se':>7}  {'rank^5':>7}  {'equal':>7}")
-    for source in sources:
-        values = source._scores
-        cut = np.quantile(values[others], 0.98)
-
-        def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float = cut) -> tuple[float, float]:
-            curve = precision_recall_curve(good, score, weight)
-            point = np.flatnonzero(curve.threshold >= cut)[-1]
-            return float(curve.precision[point]), float(curve.recall[point])
-
-        found = []
-        for _ in range(draws):
-            queries = simple_random_sample(number, number // 2, rng)
-            chosen = [systematic_sample(shapes[query].probability, rng) for query in queries]
-            rows = np.repeat(queries, [len(places) for places in chosen])
-            columns = np.concatenate([shapes[q].candidates[c] for q, c in zip(queries, chosen, strict=True)])
-            probability = np.concatenate([shapes[q].probability[c] for q, c in zip(queries, chosen, strict=True)])
-            good, score = relevant[rows, columns], values[rows, columns]
-            weights = (1 / probability, rank_power_weights(score), np.ones(len(score)))
-            found.append([at_cut(good, score, weight) for weight in weights])
-        mean = np.mean(found, axis=0)
-        error = np.std(found, axis=0, ddof=1)[0] / np.sqrt(draws)
-        truth = at_cut(relevant[others], values[others], np.ones(others.sum()))
+    truth = world.truth()
+    found = np.array([world.draw(rng) for _ in range(draws)])
+    mean, error = found.mean(axis=0), found[:, :, 0].std(axis=0, ddof=1) / np.sqrt(draws)
+    for row, name in enumerate(systems):
         for column, what in enumerate(("precision", "recall")):
+            by_rule = "  ".join(f"{mean[row, rule, column]:7.4f}" for rule in (1, 2))
             print(
-                f"{source.name:>8}  {what:9}  {truth[column]:7.4f}  {mean[0, column]:7.4f}  {error[column]:7.4f}  "
-                f"{mean[1, column]:7.4f}  {mean[2, column]:7.4f}"
+                f"{name:>8}  {what:9}  {truth[row, column]:7.4f}  {mean[row, 0, column]:7.4f}  {error[row, column]:7.4f}  "
+                f"{by_rule}"
             )
+
+
+def within_two_errors(number: int = 300, draws: int = 200, sets: int = 24) -> None:
+    """How often a mean over draws lies within two standard errors of the demo's truth, over sets of draws."""
+    from studyapp.collection import Collection, Item, split_keywords
+    from studyapp.demo.collection import make_collection
+    from studyapp.systems.keywords import Keywords
+
+    demo = make_collection(number, 0)
+    items = [
+        Item(row.item_id, "image", keywords=split_keywords(row.keywords)) for row in demo.items.itertuples(index=False)
+    ]
+    keywords = Keywords().fit(Collection(items))
+    systems = {"keywords": np.array([keywords.score(item) for item in items])}
+    rng = np.random.default_rng(0)
+    latent = (demo.truth - demo.truth.mean()) / demo.truth.std()
+    for strength in (0.85, 0.6, 0.35):
+        systems[f"{strength:g}"] = strength * latent + np.sqrt(1 - strength**2) * rng.standard_normal(latent.shape)
+    world = World(demo.truth > 3, systems, 30)
+    truth = world.truth()
+    found = np.array([[world.draw(np.random.default_rng([one, draw])) for draw in range(draws)] for one in range(sets)])
+    error = found.std(axis=1, ddof=1) / np.sqrt(draws)
+    off = np.abs(found.mean(axis=1) - truth[None, :, None]) / error
+    near = off < 2
+    figures = truth.size
+    print(f"\nThe demo's truth, {number} pictures, {sets} sets of {draws} draws, {figures} figures a set:")
+    for rule, what in enumerate(("design weights", "rank to the fifth", "no weights")):
+        held = near[:, :, rule]
+        print(
+            f"  {what}: {held.sum()} of {held.size} means within two standard errors of the truth; in "
+            f"{held.all(axis=(1, 2)).sum()} of {sets} sets all {figures} are"
+        )
+    design = found[:, :, :, 0].reshape(-1, *truth.shape)
+    share = np.abs(design.mean(axis=0) - truth) / design.std(axis=0, ddof=1)
+    print(f"  largest mean error under design weights: {share.max():.3f} of a draw's standard deviation")
 
 
 def rounds(number: int = 1_000) -> None:
@@ -188,6 +262,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.bias:
         bias()
+        within_two_errors()
         return
     if given.rounds:
         rounds()

@@ -1,5 +1,7 @@
 """The whole design: two stages, the base block, further rounds, and what their probabilities promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -104,25 +106,29 @@ def test_sources_are_credited_in_proportion_to_what_they_proposed():
         assert abs(counts[name] - draws * expected) < 5 * np.sqrt(draws * expected)
 
 
-def offsets(truth, collection, sources, results, seed):
-    """How far precision and recall at the best 2 % of each system's pairs lie from the truth on average over 200 draws, in
-    standard errors of that average: by (system, rule), array [precision, recall]."""
+def at_cut(relevant, score, weight, cut):
+    """Precision and recall of the weighted curve where it retrieves every pair that scores at least `cut`."""
+    curve = precision_recall_curve(relevant, score, weight)
+    point = np.flatnonzero(curve.threshold >= cut)[-1]
+    return curve.precision[point], curve.recall[point]
+
+
+def offsets(truth, collection, choosing, scored, results, seed, draws=200):
+    """How far precision and recall at the best 2 % of each system's pairs lie from the truth on average over the draws, in
+    standard errors of that average: by (system, rule), array [precision, recall].
+
+    `choosing` propose the pairs; `scored` are evaluated, whether they proposed any or not.
+    """
     number = len(collection)
     this = first_round(results=results, queries=number // 2, population=number)
-    shapes = [shape(this, query, collection, sources) for query in collection]
+    shapes = [shape(this, query, collection, choosing) for query in collection]
     relevant = truth > 3
-    scores = {source.name: np.array([source.score(query) for query in collection]) for source in sources}
+    scores = {source.name: np.array([source.score(query) for query in collection]) for source in scored}
     others = ~np.eye(number, dtype=bool)
     cut = {name: np.quantile(values[others], 0.98) for name, values in scores.items()}
-
-    def at_cut(name, good, score, weight=None):
-        curve = precision_recall_curve(good, score, weight)
-        point = np.flatnonzero(curve.threshold >= cut[name])[-1]
-        return curve.precision[point], curve.recall[point]
-
     estimates: dict[tuple[str, str], list[tuple[float, float]]] = {}
     rng = np.random.default_rng(seed)
-    for _ in range(200):
+    for _ in range(draws):
         queries = simple_random_sample(number, number // 2, rng)
         chosen = [systematic_sample(shapes[query].probability, rng) for query in queries]
         rows = np.repeat(queries, [len(places) for places in chosen])
@@ -131,42 +137,91 @@ def offsets(truth, collection, sources, results, seed):
         for name, values in scores.items():
             good, score = relevant[rows, columns], values[rows, columns]
             for rule, weight in (("design", 1 / probability), ("rank-power", rank_power_weights(score))):
-                estimates.setdefault((name, rule), []).append(at_cut(name, good, score, weight))
+                estimates.setdefault((name, rule), []).append(at_cut(good, score, weight, cut[name]))
     found = {}
     for (name, rule), values in estimates.items():
-        expected = np.array(at_cut(name, relevant[others], scores[name][others]))
-        error = np.std(values, axis=0, ddof=1) / np.sqrt(200)
+        expected = at_cut(relevant[others], scores[name][others], np.ones(others.sum()), cut[name])
+        error = np.std(values, axis=0, ddof=1) / np.sqrt(draws)
         found[name, rule] = abs(np.mean(values, axis=0) - expected) / error
     return found
 
 
-def test_design_weights_find_precision_and_recall_of_every_system_and_rank_power_weights_do_not():
-    # the world of the finding: relevance normal, 2.3 % relevant, four systems of falling strength
-    number = 300
-    rng = np.random.default_rng(0)
-    latent = rng.normal(size=(number, number))
-    collection = Collection([Item(f"i{place}", "image") for place in range(number)])
-    sources = [
-        MatrixSource(
-            f"s{strength}", collection, strength * latent + np.sqrt(1 - strength**2) * rng.normal(size=latent.shape)
-        )
-        for strength in (0.9, 0.6, 0.45, 0.3)
-    ]
-    for (name, rule), off in offsets(np.where(latent > 2, 5, 1), collection, sources, 40, seed=11).items():
+def test_on_the_demos_truth_design_weights_lie_within_two_standard_errors_and_rank_power_weights_do_not():
+    demo, collection, sources = demo_world(
+        300, {"strong": 0.85, "middling": 0.6, "weak": 0.35, "newcomer": 0.5}, seed=0
+    )
+    choosing = [source for source in sources if source.name != "newcomer"]
+    # Of figures without any bias, one in 22 lies beyond two standard errors by chance alone, so not every seed would pass:
+    # `python benchmarks/sampling.py --bias` prints how many do. The seed is the first one and not a chosen one.
+    for (name, rule), off in offsets(demo.truth, collection, choosing, sources, 30, seed=0).items():
         if rule == "design":
             assert (off < 2).all(), (name, off)
         else:
-            assert (off > 2).all(), (name, off)
+            assert (off > 2).any(), (name, off)
 
 
-def test_the_same_holds_on_the_truth_of_the_demo():
-    demo, collection, sources = demo_world(300, {"strong": 0.85, "middling": 0.6, "weak": 0.35}, seed=0)
-    for (name, rule), off in offsets(demo.truth, collection, sources, 30, seed=11).items():
-        if rule == "design":
-            # two standard errors for one figure are 2.73 for the largest of these eight (Bonferroni)
-            assert (off < 2.73).all(), (name, off)
-        else:
-            assert (off > 2.73).any(), (name, off)
+SPECIFIED_QUERIES, SPECIFIED_RESULTS = 200, 1000
+
+
+@pytest.fixture(scope="module")
+def specified_world():
+    """The world of design/sampling.md: 200 queries x 1,000 results, 2.3 % relevant, four systems of falling strength."""
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(SPECIFIED_QUERIES, SPECIFIED_RESULTS))
+    items = [Item(f"q{n}", "image", role="query") for n in range(SPECIFIED_QUERIES)]
+    items += [Item(f"r{n}", "image", role="result") for n in range(SPECIFIED_RESULTS)]
+    collection = Collection(items)
+    unscored = np.full((SPECIFIED_QUERIES, SPECIFIED_QUERIES), np.nan)
+    sources = []
+    for strength in (0.9, 0.6, 0.45, 0.3):
+        scores = strength * latent + np.sqrt(1 - strength**2) * rng.normal(size=latent.shape)
+        sources.append(MatrixSource(f"s{strength}", collection, np.hstack([unscored, scores])))
+    return latent > 2, collection, sources
+
+
+def shapes_of_all(this, collection, sources):
+    return [shape(this, query, collection, sources) for query in collection.queries("image")]
+
+
+@pytest.mark.parametrize(("exponent", "share"), [(0.2, 0.033), (0.5, 0.064), (1.0, 0.17), (5.0, 0.12)])
+def test_the_share_of_relevant_pairs_drawn_is_that_of_the_specification(specified_world, exponent, share):
+    relevant, collection, sources = specified_world
+    this = replace(first_round(results=40), exponent=exponent)
+    found = [each.probability for each in shapes_of_all(this, collection, sources)]
+    drawn = sum((chance * good).sum() for chance, good in zip(found, relevant, strict=True))
+    # two figures are given
+    assert drawn / (40 * SPECIFIED_QUERIES) == pytest.approx(share, abs=0.5 * 10 ** (-3 if share < 0.1 else -2))
+
+
+def test_the_bias_of_three_weightings_is_that_of_the_specification(specified_world):
+    relevant, collection, sources = specified_world
+    shapes = shapes_of_all(replace(first_round(results=40), exponent=0.5), collection, sources)
+    probability = np.array([found.probability for found in shapes])
+    score = sources[1].scores[:, SPECIFIED_QUERIES:]
+    rank = np.array([found.ranks[1] for found in shapes], dtype=float)
+    top = score >= np.quantile(score, 0.98)
+    truth = [(relevant & top).sum() / top.sum(), (relevant & top).sum() / relevant.sum()]
+    np.testing.assert_allclose(truth, [0.2465, 0.2155], atol=5e-5)
+    rng = np.random.default_rng(0)
+    draws = 200
+    found = np.empty((draws, 3, 2))
+    for draw in range(draws):
+        rows, columns = [], []
+        for query in range(SPECIFIED_QUERIES):
+            columns.append(systematic_sample(probability[query], rng))
+            rows.append(np.full(len(columns[-1]), query))
+        at = np.concatenate(rows), np.concatenate(columns)
+        good, high = relevant[at], top[at]
+        # the paper divides by the shaping function of the system's own ranks, which is to weigh by rank ** p
+        for rule, weight in enumerate((1 / probability[at], rank[at] ** 0.5, np.ones(len(good)))):
+            hits = (weight * (good & high)).sum()
+            found[draw, rule] = hits / (weight * high).sum(), hits / (weight * good).sum()
+    mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(draws)
+    assert (abs(mean[0] - truth) < 2 * error[0]).all()
+    for rule, specified in ((1, [0.317, 0.092]), (2, [0.349, 0.309])):
+        # the specification's means are of other draws, so theirs scatter too, and are rounded
+        assert (abs(mean[rule] - specified) < 5 * error[rule] + 0.0005).all()
+        assert (abs(mean[rule] - truth) > 10 * error[rule]).all()
 
 
 def flat_shape(knots=(-3.0, 3.0), densities=(0.01, 0.12)):
