@@ -16,7 +16,8 @@ from flask import Flask, Response, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
-from studyapp import access, admin, entry, rater
+from studyapp import access, ending, entry, pictures, practice, rating
+from studyapp.admin import export, handout, invite, overview, raters
 from studyapp.assets import serve_assets
 from studyapp.items import Items
 from studyapp.pages import MessagePage
@@ -70,8 +71,8 @@ def create_app(
         link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
         password_limit=Limit(failures=max(2, 10 // workers), seconds=600),
     )
-    for blueprint in (entry.blueprint, rater.blueprint, access.blueprint, admin.blueprint):
-        app.register_blueprint(blueprint)
+    for module in (entry, rating, practice, ending, pictures, access, overview, raters, handout, invite, export):
+        app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env, app.extensions["relstudy"])
     app.add_url_rule("/health", view_func=_health)

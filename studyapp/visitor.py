@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import abort, request, session
 
+from studyapp.sequence import Held, look
 from studyapp.site import site
 from studyapp.store import raters
 
@@ -33,6 +34,27 @@ def claimed_rater() -> int | None:
 def is_really(rater: Any) -> bool:
     """Whether this session belongs to the rater (it does not any more once they were forgotten)."""
     return secrets.compare_digest(rater.session_key, str(session["rater"][1]))
+
+
+def consented_rater() -> Any:
+    """The rater of this session if they have consented, or None; the caller sends them to the way in."""
+    rater = current_rater()
+    return rater if rater is not None and rater.consented_at is not None else None
+
+
+def may_rate(rater: Any) -> bool:
+    """Whether this session belongs to the rater and the rater has consented."""
+    return is_really(rater) and rater.consented_at is not None
+
+
+def held_page(position: int) -> Held | None:
+    """The consenting rater of this session with the page at a position; None for anyone else."""
+    claimed = claimed_rater()
+    if claimed is None:
+        return None
+    with site().store.glance() as connection:
+        held = look(connection, claimed, position)
+    return held if held is not None and may_rate(held.rater) else None
 
 
 def become(rater: Any) -> None:

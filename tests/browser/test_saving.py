@@ -165,13 +165,13 @@ def test_a_page_that_was_saved_is_never_called_unsaved_because_the_next_one_fail
     rater = Rater(_at_first_rating(new_page(), served), served.names)
     page = rater.page
     rater.press("1", "2", "3", "4")
-    rate = served.app.view_functions["rater.rate"]
-    served.app.view_functions["rater.rate"] = lambda position: ("<h1>Later</h1>", 503)
+    rate = served.app.view_functions["rating.rate"]
+    served.app.view_functions["rating.rate"] = lambda position: ("<h1>Later</h1>", 503)
     page.keyboard.press("Enter")
     page.wait_for_url("**/rate/2")
     expect(page.locator("body")).not_to_contain_text("Not saved")
     rater.check_export(served.export())
-    served.app.view_functions["rater.rate"] = rate
+    served.app.view_functions["rating.rate"] = rate
     page.reload()
     expect(page.locator("[data-result='1']")).to_be_visible()
 
@@ -184,12 +184,12 @@ def test_a_strangers_page_in_between_is_no_success(
     rater = Rater(_at_first_rating(new_page(), served), served.names)
     page = rater.page
     rater.press("1", "2", "3", "4")
-    save = served.app.view_functions["rater.save"]
-    served.app.view_functions["rater.save"] = lambda position: "<h1>Log in</h1>"
+    save = served.app.view_functions["rating.save"]
+    served.app.view_functions["rating.save"] = lambda position: "<h1>Log in</h1>"
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Not saved yet")
     assert _typed(page) == ["1", "2", "3", "4"]
-    served.app.view_functions["rater.save"] = save
+    served.app.view_functions["rating.save"] = save
     page.get_by_role("button", name="Try again").click()
     page.wait_for_url("**/rate/2")
     rater.check_export(served.export())
