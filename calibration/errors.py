@@ -62,3 +62,7 @@ class TableError(RelstudyError):
             left = self.count - len(lines)
             lines.append(f"... and {left} more fault{'s' * (left > 1)}")
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type[TableError], tuple[list[Fault], int]]:
+        # Another process raises it whole: an exception is otherwise rebuilt from its message.
+        return type(self), (self.faults, self.count - len(self.faults))

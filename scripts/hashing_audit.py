@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from analysis.hashing.audit import audit
-from analysis.hashing.average_precision import mean_average_precision
 from analysis.hashing.counts import count
-from analysis.hashing.encoders import ENCODERS, train
+from analysis.hashing.encoders import ENCODERS
 from analysis.hashing.labels import Labels, mask_words
+from analysis.hashing.mean_average_precision import mean_average_precision
 from analysis.hashing.people import graded_ndcg, hamming_scores
 from analysis.hashing.truth import LabelTruth
 from analysis.scoring import Options, score_systems
@@ -54,10 +54,10 @@ def main() -> None:
     print(found.sentence(), end="\n\n")
     rows = []
     for name in ENCODED:
-        codes = train(ENCODERS[name](32), vectors).encode(vectors)
+        codes = ENCODERS[name](32).fit(vectors).encode(vectors)
         scores = hamming_scores(judged, codes, ids, name)
         system = score_systems(judged, scores, options=Options(directions={"*": "higher"}))[name]
-        against_labels = mean_average_precision(count(codes, codes, LabelTruth(labels, labels)), None, "relevant")
+        against_labels = mean_average_precision(count(codes, codes, LabelTruth.by(labels, labels)), None, "relevant")
         people = [system.raw.pearson, system.average_precision, system.normalised_rank, graded_ndcg(judged, scores)]
         rows.append([name, f"{against_labels.expected:.4f}", *map(str, people)])
     print_table(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.hashing.labels import Labels
+from analysis.hashing.mean_interval import mean_interval
 from analysis.hashing.people import truth_scores
 from analysis.results import ScoreResult
 from analysis.scoring import Options, score_systems
@@ -50,10 +51,11 @@ class AuditedTruth:
 
 @dataclass(frozen=True)
 class Audit:
-    """Every ground truth against people, and the scoring it rests on."""
+    """Every ground truth against people, the scoring it rests on, and R of the epsilon-ball and k of k-NN."""
 
     truths: tuple[AuditedTruth, ...]
     scoring: ScoreResult
+    neighbours: int
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -61,7 +63,7 @@ class Audit:
         return {
             "truths": {truth.name: truth.as_json() for truth in self.truths},
             "comparisons": scored["comparisons"],
-            "conventions": scored["conventions"],
+            "conventions": {**scored["conventions"], "neighbours": self.neighbours},
         }
 
     def sentence(self) -> str:
@@ -116,7 +118,7 @@ def audit(
                 called,
             )
         )
-    return Audit(tuple(audited), scoring)
+    return Audit(tuple(audited), scoring, neighbours)
 
 
 def _one_minus(rank: Estimate) -> Estimate:
@@ -136,9 +138,4 @@ def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estima
         if valued.any() and not valued.all():
             weight = 1.0 / group["inclusion_probability"].fillna(1.0)
             values.append(roc_auc_score(valued, group["score"], sample_weight=weight))
-    if not values:
-        return Estimate.missing("no query has both valued and other results")
-    array = np.array(values)
-    draws = np.random.default_rng(seed).integers(0, len(array), (1000, len(array)))
-    low, high = np.percentile(array[draws].mean(axis=1), [2.5, 97.5])
-    return Estimate(float(array.mean()), float(low), float(high))
+    return mean_interval(np.array(values), "no query has both valued and other results", seed)

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
 from analysis.hashing.counts import CountTable
-from analysis.hashing.radius import EmptyBall, precision_recall_by_radius
+from analysis.hashing.radius import LeftOut, precision_recall_by_radius
 
 
-def ball_size(bits: int, radius: int) -> int:
-    """V(Q, r) = sum over k <= r of C(Q, k): the number of codes within the radius, exact.
+def ball_sizes(bits: int, radius: int) -> list[int]:
+    """V(Q, r) = sum over k <= r of C(Q, k) for r = 0..`radius`: the number of codes within each radius, exact.
 
     Examples
     --------
-    >>> [ball_size(4, r) for r in range(3)], ball_size(128, 128) == 2**128
+    >>> ball_sizes(4, 2), ball_sizes(128, 128)[-1] == 2**128
     ([1, 5, 11], True)
     """
-    return sum(math.comb(bits, k) for k in range(min(radius, bits) + 1))
+    return list(accumulate(math.comb(bits, k) for k in range(radius + 1)))
 
 
-def ramap(table: CountTable, radius: int, empty_ball: EmptyBall = "zero") -> float:
+def ramap(table: CountTable, radius: int, empty_ball: LeftOut = "zero") -> float:
     """RAMAP@R (paper 003): the mean over r = 0..R of precision within r, divided by the probes V(Q, r) it costs.
 
     Parameters
@@ -41,7 +42,9 @@ def ramap(table: CountTable, radius: int, empty_ball: EmptyBall = "zero") -> flo
 
 def ramap_from_precision(precision: np.ndarray, bits: int) -> float:
     """RAMAP@R from the mean precisions at the radii 0..R."""
-    return math.fsum(float(p) / ball_size(bits, r) for r, p in enumerate(precision)) / len(precision)
+    sizes = ball_sizes(bits, len(precision) - 1)
+    # 1 / V is 0 where V is too large for a float; p / V would overflow.
+    return math.fsum(float(p) * (1 / size) for p, size in zip(precision, sizes, strict=True)) / len(precision)
 
 
 def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:
@@ -51,13 +54,8 @@ def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:
     """
     seen = np.cumsum(table.total, axis=1)
     return [
-        {
-            "r": r,
-            "probes": ball_size(table.bits, r),
-            "candidates": float(seen[:, r].mean()) if table.queries else 0.0,
-            "empty": int((seen[:, r] == 0).sum()),
-        }
-        for r in range(table.bits + 1)
+        {"r": r, "probes": size, "candidates": float(seen[:, r].mean()), "empty": int((seen[:, r] == 0).sum())}
+        for r, size in enumerate(ball_sizes(table.bits, table.bits))
     ]
 
 

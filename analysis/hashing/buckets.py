@@ -15,7 +15,8 @@ import numpy as np
 from analysis.hashing.ball import collision_probability
 from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable
-from analysis.hashing.truth import LabelTruth, Truth, check_sizes
+from analysis.hashing.labels import Labels
+from analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
 from calibration.errors import RelstudyError
 
 
@@ -54,8 +55,7 @@ def random_tables(bits: int, width: int, tables: int, seed: int = 0) -> list[np.
     >>> sorted(int(bit) for table in random_tables(8, 2, 4) for bit in table)
     [0, 1, 2, 3, 4, 5, 6, 7]
     """
-    if width < 1 or tables < 1 or width * tables > bits:
-        raise RelstudyError(f"{tables} disjoint tables of {width} bits do not fit a code of {bits} bits")
+    _check_fit(bits, width, tables)
     return np.split(np.random.default_rng(seed).permutation(bits)[: width * tables], tables)
 
 
@@ -64,36 +64,22 @@ def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.n
 
     Parameters
     ----------
-    tables : the bit positions of each table, 1 to 63 of them
+    tables : the bit positions of each table
     """
     check_sizes(truth, len(queries), len(database))
-    own, theirs = queries.unpacked(), database.unpacked()
-    candidates: list[list[np.ndarray]] = [[] for _ in range(len(queries))]
+    bits = np.vstack([queries.unpacked(), database.unpacked()])
+    buckets = []
     for positions in tables:
-        weights = 1 << np.arange(len(positions), dtype=np.int64)
-        keys = theirs[:, positions] @ weights
-        order = np.argsort(keys, kind="stable")
-        wanted = own[:, positions] @ weights
-        starts = np.searchsorted(keys[order], wanted, side="left")
-        stops = np.searchsorted(keys[order], wanted, side="right")
-        for query, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-            candidates[query].append(order[start:stop])
-    retrieved = np.zeros(len(queries))
-    relevant = np.zeros(len(queries))
+        _, key = np.unique(Codes.from_bits(bits[:, positions]).rows(), axis=0, return_inverse=True)
+        own, theirs = (Labels(classes=part) for part in np.split(key.ravel(), [len(queries)]))
+        buckets.append(ByClass.of(LabelTruth(own, theirs)))
+    retrieved, relevant = np.zeros((2, len(queries)))
     found = np.zeros(len(queries), dtype=np.int64)
     for query in range(len(queries)):
-        rows = np.unique(np.concatenate(candidates[query]))
-        mark = _relevant(truth, query, len(database))
-        retrieved[query], relevant[query], found[query] = len(rows), mark[rows].sum(), mark.sum()
+        rows = np.unique(np.concatenate([bucket.rows(query) for bucket in buckets]))
+        wanted = truth.of(query)
+        retrieved[query], relevant[query], found[query] = len(rows), len(np.intersect1d(rows, wanted)), len(wanted)
     return Buckets(retrieved, relevant, found)
-
-
-def _relevant(truth: Truth, query: int, database: int) -> np.ndarray:
-    if isinstance(truth, LabelTruth):
-        return truth.shares(query)
-    mark = np.zeros(database, dtype=bool)
-    mark[truth.of(query)] = True
-    return mark
 
 
 def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
@@ -105,7 +91,11 @@ def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
     >>> expected_look_up(counts, 1, 1).retrieved.tolist()
     [1.0]
     """
-    if width < 1 or tables < 1 or width * tables > table.bits:
-        raise RelstudyError(f"{tables} disjoint tables of {width} bits do not fit a code of {table.bits} bits")
+    _check_fit(table.bits, width, tables)
     chance = np.array([collision_probability(table.bits, width, tables, d) for d in range(table.bits + 1)])
     return Buckets(table.total @ chance, table.relevant @ chance, table.relevant.sum(axis=1))
+
+
+def _check_fit(bits: int, width: int, tables: int) -> None:
+    if width < 1 or tables < 1 or width * tables > bits:
+        raise RelstudyError(f"{tables} disjoint tables of {width} bits do not fit a code of {bits} bits")

@@ -8,6 +8,7 @@ import click
 
 from analysis.hashing.cli_compare import buckets_command, compare_command, demo_command, health_command
 from analysis.hashing.cli_data import encode_command, split_command, truth_command
+from analysis.hashing.cli_inputs import cell, preset_named, say_conventions
 from analysis.hashing.cli_people import audit_command, scores_command
 from calibration.console import print_json, print_table, progress, say
 
@@ -61,7 +62,7 @@ def count_command(
       relstudy hash count --queries q.npy --database db.npy \\
           --query-labels yq.txt --database-labels y.txt -o table.npz
     """
-    if (query_labels is None) == (truth_file is None):
+    if (query_labels is None) == (truth_file is None) or (truth_file is not None and database_labels):
         raise click.UsageError("Give --query-labels and --database-labels, or --truth.")
     if query_labels is not None and len(database_labels) != len(database):
         raise click.UsageError("Give one --database-labels for each --database.")
@@ -87,7 +88,7 @@ def count_command(
         "codes": table.codes,
         "bits": table.bits,
         "relevant": int(table.relevant.sum()),
-        "truth": table.about["truth"],
+        "truth": table.truth,
     }
     if as_json:
         print_json(summary)
@@ -127,13 +128,10 @@ def evaluate_command(
     """
     from dataclasses import replace
 
-    from analysis.hashing.conventions import PRESETS
     from analysis.hashing.counts import CountTable
     from analysis.hashing.evaluate import evaluate
 
-    if preset not in PRESETS:
-        raise click.UsageError(f"--preset must be one of {', '.join(PRESETS)}.")
-    conventions = replace(PRESETS[preset], **{name: value for name, value in choices.items() if value is not None})
+    conventions = replace(preset_named(preset), **{name: value for name, value in choices.items() if value is not None})
     counted = CountTable.load(table)
     result = evaluate(counted, k=k, radius=radius, conventions=conventions)
     if figures is not None:
@@ -149,24 +147,20 @@ def evaluate_command(
     rows += [[f"P@{cut}", *_interval(figure)] for cut, figure in result["precision_at_k"].items()]
     print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
     click.echo()
-    shown = result["radius"] if radius else result["radius"][:9]
+    figures_by_radius = [row | cost for row, cost in zip(result["radius"], result["lookup"], strict=True)]
+    shown = figures_by_radius if radius else figures_by_radius[:9]
     names = ["r", "precision_micro", "recall_micro", "precision_macro", "recall_macro", "empty_balls"]
-    print_table([[_cell(row[name]) for name in names] for row in shown], names)
+    names += ["probes", "candidates"]
+    print_table([[cell(row[name]) for name in names] for row in shown], names)
     click.echo()
     areas = {f"AUPRC ({rule})": area for rule, area in result["auprc"].items()}
     ramaps = {f"RAMAP@{r}": value for r, value in result["ramap"].items()}
-    print_table([[name, _cell(value)] for name, value in {**areas, **ramaps}.items()], ["figure", "value"])
-    say("conventions: " + "; ".join(f"{name} = {value}" for name, value in result["conventions"].items()))
+    print_table([[name, cell(value)] for name, value in {**areas, **ramaps}.items()], ["figure", "value"])
+    say_conventions(result["conventions"])
 
 
 def _interval(figure: dict[str, float | None]) -> list[str]:
-    return [_cell(figure[name]) for name in ("pessimistic", "expected", "optimistic")]
-
-
-def _cell(value: float | int | None) -> str:
-    if value is None:
-        return "–"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
+    return [cell(figure[name]) for name in ("pessimistic", "expected", "optimistic")]
 
 
 for _command in (

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.hashing.cli_inputs import cell, preset_named, say_conventions
 from calibration.console import print_json, print_table, progress, say
 from calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
+    from analysis.hashing.codes import Codes
     from analysis.hashing.lgap import Ball, UniqueCodes
 
 
@@ -30,27 +32,25 @@ def compare_command(tables: tuple[str, ...], radius: int, preset: str, seed: int
       relstudy hash compare lsh.npz itq.npz ksh.npz --radius 2
     """
     from analysis.hashing.compare import compare
-    from analysis.hashing.conventions import PRESETS
     from analysis.hashing.counts import CountTable
 
-    if preset not in PRESETS:
-        raise click.UsageError(f"--preset must be one of {', '.join(PRESETS)}.")
+    conventions = preset_named(preset)
     names = [Path(table).stem for table in tables]
     if len(set(names)) < len(names):
         raise click.UsageError("The tables' file names must differ; they name the systems.")
     loaded = {name: CountTable.load(table) for name, table in zip(names, tables, strict=True)}
-    result = compare(loaded, radius=radius, conventions=PRESETS[preset], seed=seed)
+    result = compare(loaded, radius=radius, conventions=conventions, seed=seed)
     if as_json:
         print_json(result)
         return
     rows = [[name, *_figures(figures)] for name, figures in result["systems"].items()]
     columns = list(next(iter(result["systems"].values())))
     print_table(rows, ["system", "bits", "mAP", "over ties", *columns[2:]])
-    click.echo()
-    print_table(
-        [[c["first"], c["second"], _interval(c["map_difference"])] for c in result["comparisons"]],
-        ["first", "second", "mAP difference [95% interval]"],
-    )
+    if result["comparisons"]:
+        click.echo()
+        differences = [[c["first"], c["second"], _interval(c["map_difference"])] for c in result["comparisons"]]
+        print_table(differences, ["first", "second", "mAP difference [95% interval]"])
+    say_conventions(result["conventions"])
 
 
 @click.command("health")
@@ -75,10 +75,13 @@ def health_command(
 
     if (queries is None) != (table is None):
         raise click.UsageError("--queries and --table go together.")
-    unique = UniqueCodes.of(read_codes(codes))
+    database = read_codes(codes)
+    unique = UniqueCodes.of(database)
     health = code_health(unique).as_json()
+    conventions: dict[str, Any] = {}
     if queries is not None and table is not None:
-        health |= _mlgap(queries, table, unique, radius)
+        figures, conventions = _mlgap(queries, table, database, unique, radius)
+        health |= figures
     if figure is not None:
         from analysis.hashing.plots import code_histogram
         from calibration.tables import write_text
@@ -86,9 +89,11 @@ def health_command(
         write_text(code_histogram(unique, alone=True), figure)
         say(f"wrote {figure}")
     if as_json:
-        print_json(health)
-    else:
-        print_table([[name.replace("_", " "), _cell(value)] for name, value in health.items()], ["figure", "value"])
+        print_json(health | ({"conventions": conventions} if conventions else {}))
+        return
+    print_table([[name.replace("_", " "), cell(value)] for name, value in health.items()], ["figure", "value"])
+    if conventions:
+        say_conventions(conventions)
 
 
 @click.command("buckets")
@@ -107,11 +112,21 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
     from analysis.hashing.buckets import expected_look_up
     from analysis.hashing.counts import CountTable
 
-    figures = expected_look_up(CountTable.load(table), width, tables).micro(beta)
+    counted = CountTable.load(table)
+    figures = expected_look_up(counted, width, tables).micro(beta)
+    conventions = {
+        "bits": width,
+        "tables": tables,
+        "beta": beta,
+        "average": "micro",
+        "bits_of_a_table": "expectation over every permutation of the code's bits",
+        "truth": counted.truth,
+    }
     if as_json:
-        print_json({**figures, "conventions": {"bits": width, "tables": tables, "beta": beta, "average": "micro"}})
-    else:
-        print_table([[name, _cell(value)] for name, value in figures.items()], ["figure", "value"])
+        print_json({**figures, "conventions": conventions})
+        return
+    print_table([[name, cell(value)] for name, value in figures.items()], ["figure", "value"])
+    say_conventions(conventions)
 
 
 @click.command("demo")
@@ -135,49 +150,50 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
     radii = [str(r) for r in range(len(tables["LSH"]["ramap"]))]
     for figure, title in (("ramap", "RAMAP@R"), ("precision", "precision"), ("recall", "recall")):
         click.echo(f"{title} by radius R")
-        print_table([[name, *map(_cell, values[figure])] for name, values in tables.items()], ["codes", *radii])
+        print_table([[name, *map(cell, values[figure])] for name, values in tables.items()], ["codes", *radii])
         click.echo()
     click.echo("mAP by returned samples")
     cuts = list(tables["LSH"]["map_at_k"])
-    print_table([[name, *map(_cell, values["map_at_k"].values())] for name, values in tables.items()], ["codes", *cuts])
+    print_table([[name, *map(cell, values["map_at_k"].values())] for name, values in tables.items()], ["codes", *cuts])
     click.echo()
     click.echo("Baselines, 32 bits: higher mAP comes with poorer use of the hash space (paper 001)")
     columns = ["mAP", "mLGAP@2", "utilisation"]
-    print_table([[name, *[_cell(row[c]) for c in columns]] for name, row in methods.items()], ["encoder", *columns])
+    print_table([[name, *[cell(row[c]) for c in columns]] for name, row in methods.items()], ["encoder", *columns])
 
 
-def _mlgap(queries: str, table: str, unique: UniqueCodes, radius: int) -> dict[str, Any]:
+def _mlgap(
+    queries: str, table: str, database: Codes, unique: UniqueCodes, radius: int
+) -> tuple[dict[str, float], dict[str, Any]]:
+    import numpy as np
+
     from analysis.hashing.code_files import read_codes
-    from analysis.hashing.counts import CountTable
+    from analysis.hashing.counts import CountTable, count
     from analysis.hashing.lgap import largest_bins, local_group_average_precision
+    from analysis.hashing.truth import ListedTruth
 
     counted, own = CountTable.load(table), read_codes(queries)
-    if (counted.queries, counted.bits, counted.codes) != (len(own), own.bits, int(unique.multiplicity.sum())):
-        raise RelstudyError(f"{table} was not counted from {queries} and these codes: their numbers differ")
+    again = count(own, database, ListedTruth.from_lists([[]] * len(own), len(database)))
+    if not np.array_equal(again.total, counted.total):
+        raise RelstudyError(f"{table} was not counted from {queries} and these codes")
     if radius > counted.bits:
         raise RelstudyError(f"a radius must be from 0 to the code length {counted.bits}")
     bins = largest_bins(own, unique)
     rules: tuple[Ball, Ball] = ("paper", "attainable")
-    return {
+    figures = {
         f"mlgap_{radius}_{rule}": float(local_group_average_precision(counted, bins, radius, ball=rule).mean())
         for rule in rules
     }
+    return figures, {"empty_ball": "zero", "truth": counted.truth}
 
 
 def _figures(figures: dict[str, Any]) -> list[str]:
     ties = figures["map"]
-    rest = [_cell(value) for key, value in figures.items() if key not in ("bits", "map")]
+    rest = [cell(value) for key, value in figures.items() if key not in ("bits", "map")]
     width = "–" if ties["expected"] is None else f"{ties['pessimistic']:.4f} to {ties['optimistic']:.4f}"
-    return [str(figures["bits"]), _cell(ties["expected"]), width, *rest]
+    return [str(figures["bits"]), cell(ties["expected"]), width, *rest]
 
 
 def _interval(figure: dict[str, Any]) -> str:
     if figure["value"] is None:
         return f"– ({figure['reason']})"
     return f"{figure['value']:+.4f} [{figure['low']:+.4f}, {figure['high']:+.4f}]"
-
-
-def _cell(value: float | int | None) -> str:
-    if value is None:
-        return "–"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"

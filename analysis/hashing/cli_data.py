@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from analysis.hashing.cli_inputs import classes_in, vectors_in
 from calibration.console import print_json, progress, say
 from calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from analysis.hashing.splits import Split
 
 
 @click.command("truth")
@@ -56,36 +55,49 @@ def truth_command(
     from analysis.hashing.truth_file import save_truth
     from analysis.hashing.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 
-    used = radius
     if kind == "judgments":
         if judgments is None or query_ids is None or database_ids is None:
             raise click.UsageError("--kind judgments needs --judgments, --query-ids and --database-ids.")
         from analysis.hashing.judged_truth import judged_truth
+        from analysis.hashing.labels import read_ids
         from calibration.judgments import read_judgments
 
-        truth = judged_truth(read_judgments(judgments), _ids(query_ids), _ids(database_ids), threshold)
+        truth = judged_truth(read_judgments(judgments), read_ids(query_ids), read_ids(database_ids), threshold)
     else:
         if queries is None or database is None:
             raise click.UsageError(f"--kind {kind} needs --queries and --database.")
+        if kind == "epsilon-ball" and (training is None) == (radius is None):
+            raise click.UsageError("--kind epsilon-ball needs --training or --radius, one of them.")
+        own, theirs = vectors_in(queries), vectors_in(database)
         if kind == "k-nn":
-            truth = nearest_neighbours(_vectors(queries), _vectors(database), neighbours)
+            truth = nearest_neighbours(own, theirs, neighbours, watch=_blocks)
         else:
-            if (training is None) == (radius is None):
-                raise click.UsageError("--kind epsilon-ball needs --training or --radius.")
-            used = radius or epsilon_radius(_vectors(str(training)), neighbours=neighbours, seed=seed)
-            truth = epsilon_ball(_vectors(queries), _vectors(database), used)
+            if training is not None:
+                radius = epsilon_radius(vectors_in(training), neighbours=neighbours, seed=seed)
+            assert radius is not None
+            truth = epsilon_ball(own, theirs, radius, watch=_blocks)
     save_truth(truth, output)
+    without = int((truth.starts[1:] == truth.starts[:-1]).sum())
     summary = {
         "truth": output,
         "kind": truth.kind,
         "queries": len(truth),
+        "codes": truth.codes,
         "relevant": len(truth.members),
-        "radius": used,
+        "queries_without_relevant": without,
+        "radius": radius if kind == "epsilon-ball" else None,
     }
     if as_json:
         print_json(summary)
     else:
-        say(f"{len(truth)} queries have {len(truth.members)} relevant codes by {truth.kind}; wrote {output}")
+        say(
+            f"{len(truth)} queries have {len(truth.members)} relevant codes by {truth.kind}, "
+            f"{without} of them none; wrote {output}"
+        )
+
+
+def _blocks(starts: range) -> Iterator[int]:
+    return progress(starts, "blocks of queries", len(starts))
 
 
 @click.command("split")
@@ -116,37 +128,24 @@ def split_command(
       relstudy hash split --labels y.npy --size test_queries=1000 --size test_database=20000 \\
           --size validation_queries=500 --size validation_database=5000 -o splits/
     """
-    from analysis.hashing.splits import duplicate_leaks, improved_split, literature_split
+    from analysis.hashing.archive import save_archive
+    from analysis.hashing.splits import duplicate_leaks, repeated
 
-    classes = None if labels is None else _classes(labels)
-    points = None if vectors is None else _vectors(vectors)
-    number = items or (len(classes) if classes is not None else len(points) if points is not None else None)
-    if number is None:
-        raise click.UsageError("Give --items, --labels or --vectors.")
-    wanted = _sizes(sizes)
+    classes = None if labels is None else classes_in(labels)
+    points = None if vectors is None else vectors_in(vectors)
+    number = _agreed([("--items", items), (labels, classes), (vectors, points)])
     leaks, files = [], []
-    for run in progress(range(times), "splits", times):
-        if strategy == "improved":
-            split = improved_split(number, wanted, labels=classes, seed=seed + run)
-        else:
-            if not {"test_queries", "training"} <= set(wanted):
-                raise click.UsageError("--strategy literature needs --size test_queries=... and --size training=...")
-            checking = wanted.get("validation_queries", 0)
-            split = literature_split(
-                number,
-                wanted["test_queries"],
-                wanted["training"],
-                labels=classes,
-                validation_queries=checking,
-                seed=seed + run,
-            )
+    splits = repeated(strategy, number, _sizes(sizes), labels=classes, times=times, seed=seed)
+    for run, split in enumerate(progress(splits, "splits", times)):
         found = split.leaks() + ([] if points is None else duplicate_leaks(split, points))
         leaks += [f"split {run}: {sentence}" for sentence in found]
-        files.append(_save_split(split, Path(output) / f"split_{run}.npz", seed + run))
+        rows = {part: getattr(split, part) for part in split.PARTS}
+        files.append(str(Path(output) / f"split_{run}.npz"))
+        save_archive(files[-1], "split", {"strategy": strategy, "seed": seed + run}, **rows)
     for sentence in leaks:
         say(f"leak: {sentence}")
     if as_json:
-        parts = {part: len(getattr(split, part)) for part in split.PARTS}
+        parts = {part: len(own) for part, own in rows.items()}
         print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})
     else:
         say(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
@@ -170,68 +169,45 @@ def encode_command(
     """
     import numpy as np
 
-    from analysis.hashing.encoders import ENCODERS, train
+    from analysis.hashing.encoders import ENCODERS
     from calibration.tables import replacing
 
     if encoder not in ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join(ENCODERS)}.")
-    labels = None if train_labels is None else _classes(train_labels)
-    fitted = train(ENCODERS[encoder](bits, seed), _vectors(train_file), labels)
-    for source, target in progress(files, "files", len(files)):
-        codes = fitted.encode(_vectors(source))
+    labels = None if train_labels is None else classes_in(train_labels)
+    training = vectors_in(train_file)
+    sources = [vectors_in(source) for source, _ in files]
+    for (file, _), vectors in zip(files, sources, strict=True):
+        if vectors.shape[1] != training.shape[1]:
+            raise RelstudyError(
+                f"{file} has vectors of {vectors.shape[1]} numbers and {train_file} of {training.shape[1]}; "
+                "they must be equal"
+            )
+    fitted = ENCODERS[encoder](bits, seed).fit(training, labels)
+    for (_, target), vectors in progress(list(zip(files, sources, strict=True)), "files", len(files)):
+        codes = fitted.encode(vectors)
         with replacing(target) as beside, open(beside, "wb") as handle:
             np.save(handle, codes.unpacked(), allow_pickle=False)
         say(f"{len(codes)} codes of {bits} bits by {encoder}; wrote {target}")
 
 
-def _vectors(file: str) -> np.ndarray:
-    import numpy as np
-
-    from analysis.hashing.code_files import load_array
-
-    array = load_array(file)
-    if array.ndim != 2 or array.dtype.kind not in "fiu":
-        raise RelstudyError(
-            f"{file}: vectors need numbers in the shape (items, D), this array is {array.dtype} {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise RelstudyError(f"{file}, row {row}, column {column} (counted from 0): every number must be finite")
-    return array
-
-
-def _classes(file: str) -> np.ndarray:
-    from analysis.hashing.labels import read_labels
-
-    own, _ = read_labels(file, file)
-    if own.classes is None:
-        raise RelstudyError(f"{file}: one class for each item is needed here, not several labels")
-    return own.classes
-
-
-def _ids(file: str) -> list[str]:
-    from analysis.hashing.labels import read_ids
-
-    return read_ids(file)
+def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:
+    sizes = [(name, part if isinstance(part, int) else len(part)) for name, part in counts if part is not None]
+    if not sizes:
+        raise click.UsageError("Give --items, --labels or --vectors.")
+    if len({number for _, number in sizes}) > 1:
+        told = ", ".join(f"{number} by {name}" for name, number in sizes)
+        raise RelstudyError(f"the numbers of items differ: {told}")
+    return sizes[0][1]
 
 
 def _sizes(texts: tuple[str, ...]) -> dict[str, int]:
-    sizes = {}
+    sizes: dict[str, int] = {}
     for text in texts:
         name, _, rows = text.partition("=")
         if not rows.isdigit():
             raise click.UsageError(f"--size {text}: PART=ROWS is needed, such as test_queries=1000.")
+        if name in sizes:
+            raise click.UsageError(f"--size {name}=... is given twice.")
         sizes[name] = int(rows)
     return sizes
-
-
-def _save_split(split: Split, path: Path, seed: int) -> str:
-    import numpy as np
-
-    from calibration.tables import replacing
-
-    header = json.dumps({"version": 1, "strategy": split.strategy, "seed": seed})
-    with replacing(path) as beside, open(beside, "wb") as handle:
-        parts = {part: getattr(split, part) for part in split.PARTS}
-        np.savez_compressed(handle, **parts, split_header=np.array(header))
-    return str(path)

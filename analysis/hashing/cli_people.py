@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from analysis.hashing.cli_inputs import vectors_in
 from calibration.console import print_json, print_table, say
 
 
@@ -41,7 +42,14 @@ def scores_command(
     ndcg = graded_ndcg(judged, table, k=k)
     if as_json:
         print_json(
-            {"scores": output, "system": system, "pairs": len(table), "judged": len(judged), "ndcg": ndcg.as_json()}
+            {
+                "scores": output,
+                "system": system,
+                "pairs": len(table),
+                "judged": len(judged),
+                "ndcg": ndcg.as_json(),
+                "conventions": {"k": k, "gain": "judgment minus the lowest", "ties": "expected over every order"},
+            }
         )
     else:
         say(f"{len(table)} of {len(judged)} judged pairs scored; wrote {output}")
@@ -78,14 +86,13 @@ def audit_command(
     if vectors is None and labels is None:
         raise click.UsageError("Give --vectors, --labels or both.")
     from analysis.hashing.audit import audit
-    from analysis.hashing.cli_data import _ids, _vectors
-    from analysis.hashing.labels import read_labels
+    from analysis.hashing.labels import read_ids, read_labels
     from calibration.errors import RelstudyError
     from calibration.judgments import read_judgments
 
-    names = _ids(ids)
-    points = None if vectors is None else _vectors(vectors)
-    own = None if labels is None else read_labels(labels, labels)[0]
+    names = read_ids(ids)
+    points = None if vectors is None else vectors_in(vectors)
+    own = None if labels is None else read_labels(labels)[0]
     for file, part in ((vectors, points), (labels, own)):
         if part is not None and len(part) != len(names):
             raise RelstudyError(f"{ids} has {len(names)} ids for the {len(part)} items of {file}; one each is needed")

@@ -38,10 +38,10 @@ class Codes:
         return cls(_columns(np.packbits(bits, axis=1), rows), width)
 
     @classmethod
-    def from_packed(cls, packed: np.ndarray) -> Codes:
-        """From uint8 of shape (codes, bytes), eight bits to a byte, the first the highest, as `numpy.packbits` packs."""
+    def from_packed(cls, packed: np.ndarray, bits: int | None = None) -> Codes:
+        """From uint8 of shape (codes, bytes) as `numpy.packbits` packs them; `bits` where the last byte is not full."""
         rows, width = packed.shape
-        return cls(_columns(np.asarray(packed), rows), 8 * width)
+        return cls(_columns(np.asarray(packed), rows), 8 * width if bits is None else bits)
 
     @classmethod
     def from_signs(cls, values: np.ndarray) -> Codes:
@@ -58,7 +58,7 @@ class Codes:
 
     def unpacked(self) -> np.ndarray:
         """bool of shape (codes, bits)."""
-        octets = self.rows().view(np.uint8)
+        octets = self.rows().astype("<u8", copy=False).view(np.uint8)
         return np.unpackbits(octets, axis=1, count=self.bits).astype(bool)
 
     def distances_from(self, query: np.ndarray) -> np.ndarray:

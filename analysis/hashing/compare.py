@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.average_precision import average_precision, mean_average_precision
+from analysis.hashing.average_precision import average_precision
 from analysis.hashing.ball import ramap
 from analysis.hashing.conventions import Conventions
 from analysis.hashing.counts import CountTable
+from analysis.hashing.mean_average_precision import mean_average_precision
+from analysis.hashing.mean_interval import mean_interval
 from analysis.hashing.radius import area_under_curve, precision_recall_by_radius
 from calibration.errors import RelstudyError
-from calibration.estimates import Estimate
 
 
 def compare(
@@ -21,7 +22,6 @@ def compare(
     *,
     radius: int = 2,
     conventions: Conventions | None = None,
-    replicates: int = 1000,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Figures of each system, and paired differences of expected average precision with a bootstrap over queries.
@@ -30,21 +30,19 @@ def compare(
     ----------
     tables : name -> counts, all of the same queries in the same order
     radius : of precision within the radius and RAMAP
-    replicates, seed : of the bootstrap
+    seed : of the bootstrap
 
     Returns
     -------
     Plain JSON: systems {NAME: ...}, comparisons [...], conventions
     """
     rules = conventions or Conventions()
-    sizes = {name: table.queries for name, table in tables.items()}
-    if len(set(sizes.values())) > 1:
-        raise RelstudyError(f"the tables have different numbers of queries: {sizes}")
+    _check_same_question(tables)
     if any(radius > table.bits for table in tables.values()):
         raise RelstudyError(f"radius {radius} is longer than the shortest code")
     systems, precision = {}, {}
     for name, table in tables.items():
-        curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball)
+        curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
         precision[name] = average_precision(table, "expected", None, "relevant")
         within = curve.precision_macro[radius]
         systems[name] = {
@@ -55,19 +53,31 @@ def compare(
             "auprc": area_under_curve(curve.precision_micro, curve.recall_micro, rules.area),
             f"ramap_{radius}": ramap(table, radius, rules.empty_ball),
         }
-    rng = np.random.default_rng(seed)
-    number = next(iter(sizes.values()))
-    draws = rng.integers(0, number, (replicates, number))
     comparisons = []
     for first, second in combinations(tables, 2):
-        difference = _difference(precision[first] - precision[second], draws)
-        comparisons.append({"first": first, "second": second, "map_difference": difference.as_json()})
-    return {"systems": systems, "comparisons": comparisons, "conventions": rules.as_json()}
+        difference = precision[first] - precision[second]
+        if rules.no_relevant == "zero":
+            difference = np.nan_to_num(difference, nan=0.0)
+        estimate = mean_interval(difference[~np.isnan(difference)], "no query has a relevant code", seed)
+        comparisons.append({"first": first, "second": second, "map_difference": estimate.as_json()})
+    return {
+        "systems": systems,
+        "comparisons": comparisons,
+        "conventions": {**rules.as_json(), "truth": next(iter(tables.values())).truth},
+    }
 
 
-def _difference(values: np.ndarray, draws: np.ndarray) -> Estimate:
-    if np.isnan(values).all():
-        return Estimate.missing("no query has a relevant code")
-    replicates = np.nanmean(values[draws], axis=1)
-    low, high = np.nanpercentile(replicates, [2.5, 97.5])
-    return Estimate(float(np.nanmean(values)), float(low), float(high))
+def _check_same_question(tables: dict[str, CountTable]) -> None:
+    name, one = next(iter(tables.items()))
+    for other, table in tables.items():
+        if table.queries != one.queries:
+            what = f"{one.queries} and {table.queries} queries"
+        elif table.codes != one.codes:
+            what = f"{one.codes} and {table.codes} database codes"
+        elif table.truth != one.truth:
+            what = f"ground truth by {one.truth} and by {table.truth}"
+        elif (table.relevant.sum(axis=1) != one.relevant.sum(axis=1)).any():
+            what = "queries with different numbers of relevant codes"
+        else:
+            continue
+        raise RelstudyError(f"{name} and {other} do not compare: they were counted from {what}")

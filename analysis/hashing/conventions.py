@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from math import inf
 from typing import Any, get_args, get_type_hints
 
-from analysis.hashing.average_precision import Denominator, NoRelevant
-from analysis.hashing.radius import AreaRule, EmptyBall
+from analysis.hashing.average_precision import Denominator
+from analysis.hashing.radius import AreaRule, LeftOut
 from calibration.errors import RelstudyError
 
 
@@ -17,17 +18,17 @@ class Conventions:
     Parameters
     ----------
     denominator : of average precision at k (see `average_precision`)
-    no_relevant : queries without a relevant code: left out, or 0
-    no_hit : queries without a relevant code among the first k: 0, or left out
+    no_relevant : queries without a relevant code: left out of average precision, recall and F, or 0 there
+    no_hit : queries without a relevant code among the first k: 0 in average precision at k, or left out of it
     empty_ball : precision of a query with no code within the radius: 0, or left out
     area : rule of the headline area under the curve over radii
     beta : weight of recall in F
     """
 
     denominator: Denominator = "min(K, relevant)"
-    no_relevant: NoRelevant = "skip"
-    no_hit: NoRelevant = "zero"
-    empty_ball: EmptyBall = "zero"
+    no_relevant: LeftOut = "skip"
+    no_hit: LeftOut = "zero"
+    empty_ball: LeftOut = "zero"
     area: AreaRule = "sum"
     beta: float = 1.0
 
@@ -37,8 +38,8 @@ class Conventions:
             allowed = get_args(hints[field.name])
             if allowed and getattr(self, field.name) not in allowed:
                 raise RelstudyError(f"{field.name}: {getattr(self, field.name)!r} is not one of {', '.join(allowed)}")
-        if self.beta <= 0:
-            raise RelstudyError("beta must be above 0")
+        if not 0 < self.beta < inf:
+            raise RelstudyError(f"beta must be a number above 0, not {self.beta}")
 
     def as_json(self) -> dict[str, Any]:
         """The choices by name, with the one that is never a choice: ties are never broken by a sort."""

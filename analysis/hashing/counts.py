@@ -6,7 +6,7 @@ Every metric is computed from this table; it adds over shards of the database, a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Literal
@@ -15,11 +15,13 @@ import numpy as np
 
 from analysis.hashing.archive import load_archive, save_archive
 from analysis.hashing.codes import Codes
-from analysis.hashing.truth import LabelTruth, ListedTruth, Truth, check_sizes
+from analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
 from calibration.errors import RelstudyError
 
 WHAT = "count table"
 Engine = Literal["auto", "numba", "numpy"]
+LONGEST = (1 << 15) - 1
+"""Most bits of a code: twice a distance plus one fits 16 bits."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class CountTable:
 
     Parameters
     ----------
-    total : int64 (M, Q + 1), database codes at each Hamming distance r = 0..Q from each query
+    total : int64 (M, Q + 1), database codes at each Hamming distance r = 0..Q from each query; M at least 1
     relevant : int64 (M, Q + 1), those of them that are relevant
     about : what was counted: truth kind, file names, hashes; kept with the table
 
@@ -46,8 +48,12 @@ class CountTable:
     def __post_init__(self) -> None:
         if self.total.shape != self.relevant.shape or self.total.ndim != 2:
             raise RelstudyError("a count table needs two arrays of the same shape (queries, bits + 1)")
+        if 0 in self.total.shape:
+            raise RelstudyError("a count table needs at least one query")
         if bool((self.relevant > self.total).any()) or bool((self.relevant < 0).any()):
             raise RelstudyError("a count table cannot hold more relevant codes than codes, nor negative counts")
+        if len(np.unique(self.total.sum(axis=1))) > 1:
+            raise RelstudyError("a count table needs the same number of database codes for every query")
 
     @property
     def queries(self) -> int:
@@ -62,7 +68,12 @@ class CountTable:
     @property
     def codes(self) -> int:
         """Database size N."""
-        return int(self.total[0].sum()) if self.queries else 0
+        return int(self.total[0].sum())
+
+    @property
+    def truth(self) -> str:
+        """What counts as relevant, in a word or two."""
+        return str(self.about.get("truth", "unknown"))
 
     def __add__(self, other: CountTable) -> CountTable:
         """The table of two shards of the database together."""
@@ -73,7 +84,7 @@ class CountTable:
             )
         if self.about.get("queries_sha256") != other.about.get("queries_sha256"):
             raise RelstudyError("tables of different query codes cannot be merged")
-        if self.about.get("truth") != other.about.get("truth"):
+        if self.truth != other.truth:
             raise RelstudyError("tables of different ground truth cannot be merged")
         return CountTable(
             self.total + other.total, self.relevant + other.relevant, _about_both(self.about, other.about)
@@ -97,7 +108,7 @@ def _about_both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]
 
 
 def merge(tables: Iterable[CountTable]) -> CountTable:
-    """The sum of the tables of disjoint shards."""
+    """The sum of the tables of disjoint shards, at least one."""
     return reduce(CountTable.__add__, tables)
 
 
@@ -145,6 +156,8 @@ def count(
         raise RelstudyError(
             f"query codes have {queries.bits} bits and database codes {database.bits}; they must be equal"
         )
+    if queries.bits > LONGEST:
+        raise RelstudyError(f"codes of {queries.bits} bits are too long to count; {LONGEST} bits are the most")
     check_sizes(truth, len(queries), len(database))
     counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
     total, relevant = counter(queries, database, truth)
@@ -155,46 +168,36 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
     from analysis.hashing import kernels
 
     rows, bits = queries.rows(), queries.bits
-    if isinstance(truth, LabelTruth) and not truth.queries.single:
-        assert truth.database.masks is not None and truth.queries.masks is not None
+    total: np.ndarray
+    relevant: np.ndarray
+    if isinstance(truth, LabelTruth) and truth.queries.masks is not None:
         marks = np.ascontiguousarray(truth.queries.masks.T)
         total, relevant = kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
         return total, relevant
-    columns, starts, classes = _grouped(database, truth, len(queries))
-    total, relevant = kernels.count_by_class(columns, starts, rows, classes, bits, bits <= kernels.WIDEST_PAIR)
-    if isinstance(truth, ListedTruth):
-        relevant = _listed(queries, database, truth)
-    return total, relevant
+    classes = ByClass.of(truth) if isinstance(truth, LabelTruth) else None
+    # Each class costs a few passes over a joint histogram; many small ones are counted apart.
+    if classes is not None and len(classes.starts) * 4 * (bits + 1) ** 2 <= len(database):
+        columns = database.take(classes.order).columns
+        total, relevant = kernels.count_by_class(columns, classes.starts, rows, classes.place, bits)
+        return total, relevant
+    one_class, nobodys = np.array([0, len(database)]), np.full(len(queries), -1)
+    total, _ = kernels.count_by_class(database.columns, one_class, rows, nobodys, bits)
+    return total, _relevant_apart(queries, database, truth.of if classes is None else classes.rows)
 
 
-def _grouped(database: Codes, truth: Truth, queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if isinstance(truth, ListedTruth):
-        return database.columns, np.array([0, len(database)]), np.full(queries, -1)
-    assert truth.database.classes is not None and truth.queries.classes is not None
-    names, dense = np.unique(truth.database.classes, return_inverse=True)
-    order = np.argsort(dense, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(dense, minlength=len(names)))]).astype(np.int64)
-    place = np.minimum(np.searchsorted(names, truth.queries.classes), len(names) - 1)
-    classes = np.where(names[place] == truth.queries.classes, place, -1)
-    return np.ascontiguousarray(database.columns[:, order]), starts, classes
+def _relevant_apart(queries: Codes, database: Codes, of: Callable[[int], np.ndarray]) -> np.ndarray:
+    side = queries.bits + 1
+    relevant = np.empty((len(queries), side), dtype=np.int64)
+    for i, query in enumerate(queries.rows()):
+        relevant[i] = np.bincount(database.take(of(i)).distances_from(query), minlength=side)
+    return relevant
 
 
 def _by_numpy(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
     side = queries.bits + 1
-    total = np.zeros((len(queries), side), dtype=np.int64)
-    relevant = np.zeros_like(total)
+    total, relevant = np.empty((2, len(queries), side), dtype=np.int64)
     for i, query in enumerate(queries.rows()):
         distance = database.distances_from(query)
         total[i] = np.bincount(distance, minlength=side)
-        if isinstance(truth, LabelTruth):
-            relevant[i] = np.bincount(distance[truth.shares(i)], minlength=side)
-    return total, _listed(queries, database, truth) if isinstance(truth, ListedTruth) else relevant
-
-
-def _listed(queries: Codes, database: Codes, truth: ListedTruth) -> np.ndarray:
-    side = queries.bits + 1
-    owner = truth.owners()
-    distance = np.zeros(len(owner), dtype=np.int64)
-    for mine, theirs in zip(queries.columns, database.columns, strict=True):
-        distance += np.bitwise_count(mine[owner] ^ theirs[truth.members])
-    return np.bincount(owner * side + distance, minlength=len(queries) * side).reshape(len(queries), side)
+        relevant[i] = np.bincount(distance[truth.of(i)], minlength=side)
+    return total, relevant

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.average_precision import mean_average_precision
 from analysis.hashing.ball import ramap_from_precision
 from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable, count
-from analysis.hashing.encoders import ENCODERS, LSH, train
+from analysis.hashing.encoders import ENCODERS, LSH
 from analysis.hashing.extension import extended
 from analysis.hashing.health import code_health
 from analysis.hashing.labels import Labels
 from analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
+from analysis.hashing.mean_average_precision import mean_average_precision
 from analysis.hashing.radius import precision_recall_by_radius
 from analysis.hashing.splits import literature_split
 from analysis.hashing.truth import LabelTruth
 
+SIZES = {"test_queries": 200, "training": 800}
 CUTS = (50, 100, 200, 400, 800)
 
 
@@ -31,8 +32,8 @@ def extension_tables(bits: int = 8, seed: int = 0) -> dict[str, dict[str, Any]]:
     name -> ramap, precision and recall by radius 0..bits, and expected mAP at five cut-offs
     """
     vectors, labels = _digits()
-    split = literature_split(len(labels), 200, 800, labels=labels, seed=seed)
-    encoder = train(LSH(bits, seed), vectors[split.training])
+    split = literature_split(len(labels), SIZES, labels=labels, seed=seed)
+    encoder = LSH(bits, seed).fit(vectors[split.training])
     queries, database = encoder.encode(vectors[split.test_queries]), encoder.encode(vectors[split.test_database])
     truth = LabelTruth(Labels(classes=labels[split.test_queries]), Labels(classes=labels[split.test_database]))
     codes: dict[str, tuple[Codes, Codes]] = {"LSH": (queries, database)}
@@ -60,11 +61,11 @@ def baselines(
 ) -> dict[str, dict[str, float]]:
     """Every encoder on one split of the digits: mAP, mLGAP@2 and the utilisation of its codes."""
     vectors, labels = _digits()
-    split = literature_split(len(labels), 200, 800, labels=labels, seed=seed)
+    split = literature_split(len(labels), SIZES, labels=labels, seed=seed)
     truth = LabelTruth(Labels(classes=labels[split.test_queries]), Labels(classes=labels[split.test_database]))
     rows = {}
     for name in (watch or (lambda items, _: iter(items)))(list(ENCODERS), len(ENCODERS)):
-        encoder = train(ENCODERS[name](bits, seed), vectors[split.training], labels[split.training])
+        encoder = ENCODERS[name](bits, seed).fit(vectors[split.training], labels[split.training])
         queries, database = encoder.encode(vectors[split.test_queries]), encoder.encode(vectors[split.test_database])
         table = count(queries, database, truth)
         unique = UniqueCodes.of(database)

@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.average_precision import (
-    TIES,
-    TieInterval,
-    grouped_average_precision,
-    mean_average_precision,
-    mean_over_queries,
-    precision_at,
-)
+from analysis.hashing.average_precision import grouped_average_precision
 from analysis.hashing.ball import lookup_cost, ramap
 from analysis.hashing.conventions import Conventions
 from analysis.hashing.counts import CountTable
+from analysis.hashing.first_ranks import TIES, hit_probability, precision_at
+from analysis.hashing.mean_average_precision import TieInterval, mean_average_precision, mean_over_queries
 from analysis.hashing.radius import area_under_curve, precision_recall_by_radius
 from calibration.errors import RelstudyError
 
@@ -50,7 +45,7 @@ def evaluate(
     if any(not 0 <= r <= table.bits for r in radius):
         raise RelstudyError(f"a radius must be from 0 to the code length {table.bits}")
     without = int((table.relevant.sum(axis=1) == 0).sum())
-    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball)
+    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
     ramaps = list(radius) or list(range(min(table.bits, 8) + 1))
     costs = lookup_cost(table)
     shown = list(radius) or list(range(table.bits + 1))
@@ -59,6 +54,7 @@ def evaluate(
         "codes": table.codes,
         "bits": table.bits,
         "queries_without_relevant": without,
+        "queries_without_hit": {str(cut): float((1 - hit_probability(table, cut)).sum()) for cut in k},
         "map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(),
         "map_grouped": mean_over_queries(grouped_average_precision(table), rules.no_relevant),
         "map_at_k": {
@@ -87,7 +83,7 @@ def evaluate(
         },
         "ramap": {str(r): ramap(table, r, rules.empty_ball) for r in ramaps},
         "lookup": [costs[r] for r in shown],
-        "conventions": {**rules.as_json(), "truth": table.about.get("truth", "unknown")},
+        "conventions": {**rules.as_json(), "truth": table.truth},
     }
 
 

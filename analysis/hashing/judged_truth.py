@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from analysis.hashing.truth import ListedTruth
@@ -39,4 +38,4 @@ def judged_truth(
     if not known.any():
         raise RelstudyError(f"no pair judged above {threshold:g} has both its ids among the codes")
     lists = [theirs[known & (own == query)] for query in range(len(rows))]
-    return ListedTruth.from_lists([np.asarray(found) for found in lists], kind=f"judgments above {threshold:g}")
+    return ListedTruth.from_lists(lists, len(columns), f"judgments above {threshold:g}")

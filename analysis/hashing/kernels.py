@@ -90,7 +90,7 @@ def _marginals(counts: np.ndarray, side: int, of_first: np.ndarray, of_second: n
 
 @njit(cache=True, parallel=True, nogil=True)
 def count_by_class(
-    columns: np.ndarray, starts: np.ndarray, queries: np.ndarray, classes: np.ndarray, bits: int, pair: bool
+    columns: np.ndarray, starts: np.ndarray, queries: np.ndarray, classes: np.ndarray, bits: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Histograms over the radius of all codes and of the relevant ones, rows of the database grouped by class.
 
@@ -99,7 +99,7 @@ def count_by_class(
     columns : uint64 (words, N), codes ordered so that class c stands in starts[c]:starts[c + 1]
     starts : int64 (classes + 1,)
     queries : uint64 (M, words);  classes : int64 (M,), a class outside the range has no relevant code
-    bits : code length Q;  pair : count two queries in one joint histogram
+    bits : code length Q; up to `WIDEST_PAIR` two queries are counted in one joint histogram
 
     Returns
     -------
@@ -108,6 +108,7 @@ def count_by_class(
     number, words, side = len(queries), len(columns), bits + 1
     total = np.zeros((number, side), np.int64)
     relevant = np.zeros((number, side), np.int64)
+    pair = bits <= WIDEST_PAIR
     joint_size = side * side if pair else side
     for group in prange((number + QUERIES - 1) // QUERIES):
         keys = np.empty(BLOCK, np.uint16)

@@ -10,6 +10,10 @@ from analysis.hashing.code_files import load_array, text_lines
 from analysis.hashing.codes import Codes
 from calibration.errors import Fault, RelstudyError, TableError
 
+_MASK_ROWS = 1 << 18
+_LARGEST = 2.0**53
+"""Whole numbers beyond this size are not all floats."""
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -35,66 +39,35 @@ class Labels:
         return self.classes is not None
 
 
-def read_labels(query_path: str, database_path: str) -> tuple[Labels, Labels]:
-    """Read the labels of queries and database over one vocabulary.
+def read_labels(*paths: str) -> list[Labels]:
+    """Read the labels of several files over one vocabulary.
 
     Parameters
     ----------
-    query_path, database_path : .npy of shape (items,) (classes) or (items, labels) of 0/1; or text, one item a line,
-        several labels separated by spaces or commas, an empty line for an item without any
+    paths : .npy of shape (items,) (classes) or (items, labels) of 0/1; or text, one item a line, several labels
+        separated by spaces or commas, an empty line for an item without any
 
     Returns
     -------
-    The two, both single-class or both label sets: two items are relevant to each other when they share a label.
+    One a file; all single-class or all label sets: two items are relevant to each other when they share a label.
     """
-    raw = [_raw_labels(path) for path in (query_path, database_path)]
-    kinds = [isinstance(part, np.ndarray) and part.ndim == 2 for part in raw]
-    if kinds[0] != kinds[1] and any(isinstance(part, np.ndarray) for part in raw):
-        raise RelstudyError(f"{query_path} and {database_path}: both must be classes, or both 0/1 arrays of labels")
-    if kinds[0]:
-        first, second = np.asarray(raw[0], dtype=bool), np.asarray(raw[1], dtype=bool)
-        if first.shape[1] != second.shape[1]:
-            raise RelstudyError(
-                f"{query_path} has {first.shape[1]} label columns and {database_path} has {second.shape[1]}; "
-                "they must be equal"
-            )
-        return Labels(masks=mask_words(first)), Labels(masks=mask_words(second))
-    if all(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in raw):
-        return Labels(classes=raw[0]), Labels(classes=raw[1])  # type: ignore[arg-type]
-    sets = [[(str(x),) for x in part] if isinstance(part, np.ndarray) else part for part in raw]
-    index = {name: i for i, name in enumerate(sorted({x for part in sets for names in part for x in names}))}
-    if all(len(names) == 1 for part in sets for names in part):
-        coded = [np.array([index[names[0]] for names in part], dtype=np.int64) for part in sets]
-        return Labels(classes=coded[0]), Labels(classes=coded[1])
-    hot = []
-    for part in sets:
-        table = np.zeros((len(part), max(1, len(index))), dtype=bool)
-        for row, names in enumerate(part):
-            table[row, [index[name] for name in names]] = True
-        hot.append(mask_words(table))
-    return Labels(masks=hot[0]), Labels(masks=hot[1])
+    raw = [_raw_labels(path) for path in paths]
+    hot = [isinstance(part, np.ndarray) and part.ndim == 2 for part in raw]
+    if all(hot):
+        return _from_columns(paths, [np.asarray(part) for part in raw])
+    if any(hot):
+        raise RelstudyError(
+            f"{paths[hot.index(True)]} holds a 0/1 column a label and {paths[hot.index(False)]} names labels; "
+            "all label files must be of one kind"
+        )
+    if all(isinstance(part, np.ndarray) and part.dtype.kind != "U" for part in raw):
+        return [Labels(classes=np.asarray(part)) for part in raw]
+    return _from_names([[(str(x),) for x in part] if isinstance(part, np.ndarray) else part for part in raw])
 
 
 def mask_words(table: np.ndarray) -> np.ndarray:
     """Label sets as bit masks: bool (items, labels) to uint64 (words, items)."""
     return Codes.from_bits(table).columns
-
-
-def _raw_labels(path: str) -> np.ndarray | list[tuple[str, ...]]:
-    if not path.endswith(".npy"):
-        return [tuple(sorted(set(line.replace(",", " ").split()))) for line in text_lines(path)]
-    array = load_array(path)
-    if array.dtype.kind not in "iubUS" and not (array.dtype.kind == "f" and bool(np.all(array == np.round(array)))):
-        raise RelstudyError(
-            f"{path}: labels must be whole numbers or text, this array is {array.dtype} with other values"
-        )
-    if array.ndim == 1:
-        return array.astype(np.int64) if array.dtype.kind in "bf" else array
-    if array.ndim == 2 and bool(np.isin(array, (0, 1)).all()):
-        return array
-    raise RelstudyError(
-        f"{path}: labels need the shape (items,) or (items, labels) of 0/1, this array has {array.shape}"
-    )
 
 
 def read_ids(path: str) -> list[str]:
@@ -111,9 +84,54 @@ def read_ids(path: str) -> list[str]:
     return names
 
 
-def same_length(codes: Codes, labels: Labels, code_path: str, label_path: str) -> None:
-    """Refuse labels that do not match their codes one to one."""
-    if len(codes) != len(labels):
-        raise RelstudyError(
-            f"{label_path} has {len(labels)} labels for the {len(codes)} codes of {code_path}; one each is needed"
-        )
+def _raw_labels(path: str) -> np.ndarray | list[tuple[str, ...]]:
+    if not path.endswith(".npy"):
+        return [tuple(sorted(set(line.replace(",", " ").split()))) for line in text_lines(path)]
+    array = load_array(path)
+    if array.ndim == 2:
+        return array
+    if array.ndim != 1:
+        raise RelstudyError(f"{path}: labels need the shape (items,) or (items, labels), this array has {array.shape}")
+    if array.dtype.kind in "iU":
+        return array
+    if array.dtype.kind in "buf" and bool(np.all((array == np.round(array)) & (np.abs(array) <= _LARGEST))):
+        return array.astype(np.int64)
+    raise RelstudyError(f"{path}: labels must be whole numbers or text, this array is {array.dtype} with other values")
+
+
+def _from_columns(paths: tuple[str, ...], tables: list[np.ndarray]) -> list[Labels]:
+    width = tables[0].shape[1]
+    for path, table in zip(paths, tables, strict=True):
+        if table.shape[1] != width:
+            raise RelstudyError(
+                f"{paths[0]} has {width} label columns and {path} has {table.shape[1]}; they must be equal"
+            )
+    return [Labels(masks=_masks_of_columns(path, table)) for path, table in zip(paths, tables, strict=True)]
+
+
+def _masks_of_columns(path: str, table: np.ndarray) -> np.ndarray:
+    words = []
+    for start in range(0, max(1, len(table)), _MASK_ROWS):
+        block = table[start : start + _MASK_ROWS]
+        if block.dtype.kind not in "biuf" or not bool(np.isin(block, (0, 1)).all()):
+            raise RelstudyError(
+                f"{path}: an array of labels of shape (items, labels) holds 0 and 1 only; "
+                "classes need the shape (items,)"
+            )
+        words.append(mask_words(block != 0))
+    return np.concatenate(words, axis=1)
+
+
+def _from_names(sets: list[list[tuple[str, ...]]]) -> list[Labels]:
+    index = {name: i for i, name in enumerate(sorted({x for part in sets for names in part for x in names}))}
+    if all(len(names) == 1 for part in sets for names in part):
+        return [Labels(classes=np.array([index[names[0]] for names in part], dtype=np.int64)) for part in sets]
+    return [Labels(masks=_masks_of_names(part, index)) for part in sets]
+
+
+def _masks_of_names(part: list[tuple[str, ...]], index: dict[str, int]) -> np.ndarray:
+    owner = np.repeat(np.arange(len(part)), [len(names) for names in part])
+    label = np.array([index[name] for names in part for name in names], dtype=np.uint64)
+    masks = np.zeros((max(1, -(-len(index) // 64)), len(part)), dtype=np.uint64)
+    np.bitwise_or.at(masks, (label // 64, owner), np.uint64(1) << label % 64)
+    return masks

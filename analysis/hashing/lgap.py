@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.hashing.ball import ball_size
+from analysis.hashing.ball import ball_sizes
 from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable, Engine, usable_engine
 
@@ -84,8 +84,9 @@ def local_group_average_precision(table: CountTable, bins: np.ndarray, radius: i
     """
     seen = np.cumsum(table.total, axis=1)[:, : radius + 1].astype(float)
     hits = np.cumsum(table.relevant, axis=1)[:, : radius + 1].astype(float)
-    sizes = np.array([float(ball_size(table.bits, k)) for k in range(radius + 1)])
-    room = np.minimum(sizes, seen) if ball == "attainable" else np.broadcast_to(sizes, seen.shape)
-    crowded = bins[:, : radius + 1] * room
-    terms = np.divide(hits, crowded, out=np.zeros_like(hits), where=seen > 0)
+    # 1 / V is 0 where V is too large for a float.
+    share = np.array([1 / size for size in ball_sizes(table.bits, radius)])
+    if ball == "attainable":
+        share = np.maximum(share, 1 / np.maximum(seen, 1))
+    terms = np.divide(hits, bins[:, : radius + 1], out=np.zeros_like(hits), where=seen > 0) * share
     return np.asarray(terms.mean(axis=1))

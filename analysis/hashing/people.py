@@ -14,7 +14,8 @@ import pandas as pd
 from analysis.hashing.codes import Codes
 from analysis.hashing.graded import expected_ndcg
 from analysis.hashing.labels import Labels
-from analysis.hashing.truth import LabelTruth, ListedTruth
+from analysis.hashing.mean_interval import mean_interval
+from analysis.hashing.truth import LabelTruth
 from analysis.hashing.vector_truth import epsilon_radius, nearest_neighbours
 from calibration.errors import RelstudyError
 from calibration.estimates import Estimate
@@ -83,13 +84,13 @@ def truth_scores(
     known = (own >= 0) & (theirs >= 0)
     systems: dict[str, np.ndarray] = {}
     if labels is not None:
-        truth = LabelTruth(labels, labels)
-        systems["class" if truth.queries.single else "shared label"] = _shared(labels, own, theirs)
+        systems[LabelTruth.by(labels, labels).kind] = _shared(labels, own, theirs)
     if vectors is not None:
-        radius = epsilon_radius(vectors, neighbours=neighbours, seed=seed)
-        distance = np.sqrt(((vectors[own] - vectors[theirs]) ** 2).sum(axis=1))
+        points = np.asarray(vectors, dtype=float)
+        radius = epsilon_radius(points, neighbours=neighbours, seed=seed)
+        distance = np.sqrt(((points[own] - points[theirs]) ** 2).sum(axis=1))
         systems["epsilon-ball"] = (distance <= radius).astype(float)
-        systems["k-NN"] = _among_nearest(vectors, own, theirs, neighbours)
+        systems["k-NN"] = _among_nearest(points, own, theirs, neighbours)
         systems["distance"] = -distance
     if not systems:
         raise RelstudyError("an audit needs vectors or labels of the judged items")
@@ -106,7 +107,7 @@ def _shared(labels: Labels, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 def _among_nearest(vectors: np.ndarray, own: np.ndarray, theirs: np.ndarray, neighbours: int) -> np.ndarray:
     queries = np.unique(own)
     # One more than asked, because an item is its own nearest neighbour; itself is then not counted.
-    near: ListedTruth = nearest_neighbours(vectors[queries], vectors, min(neighbours + 1, len(vectors)))
+    near = nearest_neighbours(vectors[queries], vectors, min(neighbours + 1, len(vectors)))
     member = {int(query): set(near.of(i).tolist()) for i, query in enumerate(queries)}
     return np.array([float(b in member[a]) for a, b in zip(own.tolist(), theirs.tolist(), strict=True)])
 
@@ -123,7 +124,6 @@ def graded_ndcg(
     scores: pd.DataFrame,
     *,
     k: int | None = None,
-    replicates: int = 1000,
     seed: int = 0,
 ) -> Estimate:
     """Mean over queries of the tie-aware expected nDCG of judged results ranked by Hamming distance, with its interval.
@@ -133,7 +133,7 @@ def graded_ndcg(
     judgments : judgment is the gain, shifted so that the lowest judgment gains nothing
     scores : one system's table from `hamming_scores`
     k : cut-off
-    replicates, seed : of the bootstrap over queries
+    seed : of the bootstrap over queries
     """
     merged = scores.merge(judgments[["query_id", "result_id", "judgment"]], on=["query_id", "result_id"])
     lowest = judgments["judgment"].min()
@@ -146,10 +146,4 @@ def graded_ndcg(
         value = expected_ndcg(counts, gains=grades - lowest, k=k)
         if value is not None:
             values.append(value)
-    if not values:
-        return Estimate.missing("no query has a result judged above the lowest")
-    rng = np.random.default_rng(seed)
-    array = np.array(values)
-    means = array[rng.integers(0, len(array), (replicates, len(array)))].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Estimate(float(array.mean()), float(low), float(high))
+    return mean_interval(np.array(values), "no query has a result judged above the lowest", seed)

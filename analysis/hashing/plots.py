@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from analysis.hashing.ball import lookup_cost
 from analysis.hashing.conventions import Conventions
@@ -15,10 +16,13 @@ from analysis.hashing.radius import precision_recall_by_radius
 from calibration.figures import MUTED, SERIES, drawing, svg
 from calibration.tables import write_text
 
+MOST_PROBES = 1000
+"""How many times the database's size the probes are drawn to."""
+
 
 def radius_curves(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
     """Macro precision, recall and F over the radius, with the share of empty balls behind."""
-    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball)
+    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
     radius = np.arange(table.bits + 1)
     with drawing(6.4, 3.4) as figure:
         axes = figure.subplots()
@@ -34,7 +38,7 @@ def radius_curves(table: CountTable, conventions: Conventions, *, alone: bool = 
 
 def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
     """Micro precision against micro recall over the radii (paper 002, Eq. 3.6 and 3.7)."""
-    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball)
+    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
     with drawing(4.4, 3.6) as figure:
         axes = figure.subplots()
         axes.plot(curve.recall_micro, curve.precision_micro, color=SERIES[0], marker="o", ms=3)
@@ -43,16 +47,21 @@ def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone
 
 
 def lookup_curve(table: CountTable, *, alone: bool = False) -> str:
-    """Candidates a query and probes V(Q, r) by radius, both on a log scale (paper 003, figures 5 and 7)."""
-    costs = lookup_cost(table)
+    """Candidates a query and probes V(Q, r) by radius, both on a log scale (paper 003, figures 5 and 7).
+
+    Beyond the database's size a look-up probes more codes than there are; soon after, the picture ends.
+    """
+    costs = [cost for cost in lookup_cost(table) if cost["probes"] <= MOST_PROBES * table.codes]
     radius = [cost["r"] for cost in costs]
     with drawing(6.4, 3.4) as figure:
         axes = figure.subplots()
         axes.plot(radius, [float(cost["probes"]) for cost in costs], color=SERIES[1], label="codes to probe")
         axes.plot(radius, [float(cost["candidates"]) for cost in costs], color=SERIES[0], label="candidates found")
+        axes.axhline(table.codes, color=MUTED, ls=":", label="codes in the database")
         axes.set_yscale("symlog", linthresh=1)
-        axes.set(xlabel="Hamming radius", ylabel="number a query", xlim=(0, table.bits))
-        axes.legend(loc="upper left")
+        axes.set(xlabel="Hamming radius", ylabel="number a query", xlim=(0, max(radius[-1], 1)), ylim=(0, None))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
         return svg(figure, "What a look-up within a Hamming radius costs", alone=alone)
 
 
@@ -64,6 +73,11 @@ def code_histogram(unique: UniqueCodes, *, alone: bool = False) -> str:
         axes.step(np.arange(1, len(counts) + 1), counts, where="mid", color=SERIES[0])
         axes.set_xscale("log")
         axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter(NullFormatter())
+        axes.set_ylim(0.9, None)
         axes.set(xlabel="code, fullest first", ylabel="points in the code")
         return svg(figure, "Points in each distinct code, fullest first", alone=alone)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.hashing.counts import CountTable
 
-EmptyBall = Literal["zero", "skip"]
+LeftOut = Literal["skip", "zero"]
 AreaRule = Literal["sum", "trapezoid", "literal"]
 
 
@@ -20,7 +20,7 @@ AreaRule = Literal["sum", "trapezoid", "literal"]
 class RadiusCurve:
     """Figures at the radii 0..Q, each float (Q + 1,); NaN where a figure does not exist.
 
-    Micro figures pool the counts of all queries; macro figures are means over queries.
+    Micro figures pool the counts of all queries (Eq. 3.8 and 3.9); macro figures are means over queries.
     """
 
     precision_micro: np.ndarray
@@ -32,7 +32,9 @@ class RadiusCurve:
     empty_balls: np.ndarray
 
 
-def precision_recall_by_radius(table: CountTable, beta: float = 1.0, empty_ball: EmptyBall = "zero") -> RadiusCurve:
+def precision_recall_by_radius(
+    table: CountTable, beta: float = 1.0, empty_ball: LeftOut = "zero", no_relevant: LeftOut = "skip"
+) -> RadiusCurve:
     """Precision, recall and F-beta within every radius.
 
     Parameters
@@ -40,6 +42,8 @@ def precision_recall_by_radius(table: CountTable, beta: float = 1.0, empty_ball:
     table : counts of M queries
     beta : weight of recall in F, above 0
     empty_ball : a query with no code within the radius has precision 0 (`zero`) or is left out of the mean (`skip`)
+    no_relevant : a query without a relevant code has recall and F 0 (`zero`) or is left out of their means (`skip`); its
+        precision exists, and is 0
 
     Examples
     --------
@@ -49,19 +53,18 @@ def precision_recall_by_radius(table: CountTable, beta: float = 1.0, empty_ball:
     """
     seen, hits = np.cumsum(table.total, axis=1), np.cumsum(table.relevant, axis=1)
     found = hits[:, -1]
-    has_relevant = found > 0
     precision_micro = _ratio(hits.sum(axis=0), seen.sum(axis=0))
     recall_micro = _ratio(hits.sum(axis=0), np.full(seen.shape[1], found.sum()))
     precision = _ratio(hits, seen)
     recall = _ratio(hits, np.broadcast_to(found[:, None], hits.shape))
-    own_f = _f_beta(hits, seen, found[:, None], beta)
+    own_f = np.where(found[:, None] > 0, _f_beta(hits, seen, found[:, None], beta), np.nan)
     return RadiusCurve(
         precision_micro=precision_micro,
         recall_micro=recall_micro,
         f_micro=_f_beta(hits.sum(axis=0), seen.sum(axis=0), np.asarray(found.sum()), beta),
-        precision_macro=_mean(precision if empty_ball == "skip" else np.nan_to_num(precision, nan=0.0)),
-        recall_macro=_mean(recall[has_relevant]),
-        f_macro=_mean(own_f[has_relevant]),
+        precision_macro=_mean(precision, empty_ball),
+        recall_macro=_mean(recall, no_relevant),
+        f_macro=_mean(own_f, no_relevant),
         empty_balls=(seen == 0).sum(axis=0),
     )
 
@@ -100,12 +103,11 @@ def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
 
 
 def _f_beta(hits: np.ndarray, seen: np.ndarray, found: np.ndarray, beta: float) -> np.ndarray:
-    # (1 + b) TP / ((1 + b) TP + b FN + FP), which is the harmonic form of Eq. 3.10 without its 0/0.
-    squared = beta**2
-    misses, wrong = found - hits, seen - hits
-    return _ratio((1 + squared) * hits, (1 + squared) * hits + squared * misses + wrong)
+    # Eq. 3.10 is TP over a weighted mean of what was found and what there is to find; without 0/0 where TP is 0.
+    weight = 1 / (1 + beta * beta)
+    return _ratio(hits, weight * seen + (1 - weight) * found)
 
 
-def _mean(rows: np.ndarray) -> np.ndarray:
-    counted = (~np.isnan(rows)).sum(axis=0)
-    return np.divide(np.nansum(rows, axis=0), counted, out=np.full(rows.shape[1], np.nan), where=counted > 0)
+def _mean(rows: np.ndarray, missing: LeftOut) -> np.ndarray:
+    counted = np.full(rows.shape[1], len(rows)) if missing == "zero" else (~np.isnan(rows)).sum(axis=0)
+    return _ratio(np.nansum(rows, axis=0), counted)

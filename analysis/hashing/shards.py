@@ -1,4 +1,4 @@
-"""Count codes that lie in files, part by part: in this process, or on the workers of a dask cluster.
+"""Count codes that lie in files, part by part.
 
 Counts add, so the parts may be counted anywhere, in any order, and more than once: the table is the same to the bit.
 """
@@ -6,16 +6,17 @@ Counts add, so the parts may be counted anywhere, in any order, and more than on
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from analysis.hashing.code_files import Format, code_form, read_codes
-from analysis.hashing.counts import CountTable, Engine, count, merge, usable_engine
-from analysis.hashing.labels import Labels, read_labels, same_length
-from analysis.hashing.truth import LabelTruth, Truth
+from analysis.hashing.code_files import CodeFile, Format, read_codes
+from analysis.hashing.counts import CountTable, Engine, count, merge
+from analysis.hashing.labels import Labels, read_labels
+from analysis.hashing.truth import LabelTruth, ListedTruth, Truth, check_sizes
 from analysis.hashing.truth_file import load_truth
 from calibration.errors import RelstudyError
 
@@ -48,77 +49,106 @@ class Job:
     truth_file: str | None
     form: Format = "auto"
 
+    def absolute(self) -> Job:
+        """The same files by names that hold in every process that sees them."""
+        return Job(
+            os.path.abspath(self.queries),
+            tuple(map(os.path.abspath, self.database)),
+            None if self.query_labels is None else os.path.abspath(self.query_labels),
+            tuple(map(os.path.abspath, self.database_labels)),
+            None if self.truth_file is None else os.path.abspath(self.truth_file),
+            self.form,
+        )
+
 
 @dataclass(frozen=True)
 class Part:
-    """Rows `start` to `stop` of database file `number`; `offset` is where that file begins in the whole database."""
+    """Rows `start` to `stop` of database file `number`, which begins at row `offset` of the whole database."""
 
+    file: CodeFile
     number: int
     start: int
     stop: int
     offset: int
-    form: Format
 
 
 def parts_of(job: Job, size: int) -> list[Part]:
-    """Cut the database files into parts of at most `size` codes."""
+    """Cut the database files into parts of at most `size` codes, and refuse files that do not belong together."""
+    queries = CodeFile.of(job.queries, job.form)
+    files = [CodeFile.of(path, job.form) for path in job.database]
+    for file in files:
+        if file.bits != queries.bits:
+            raise RelstudyError(
+                f"{queries.path} has codes of {queries.bits} bits and {file.path} of {file.bits}; they must be equal"
+            )
+    _check_truth(job, queries, files)
     parts, offset = [], 0
-    for number, file in enumerate(job.database):
-        form, length = code_form(file, job.form)
-        parts += [Part(number, start, min(start + size, length), offset, form) for start in range(0, length, size)]
-        offset += length
+    for number, file in enumerate(files):
+        for start in range(0, file.codes, size):
+            parts.append(Part(file, number, start, min(start + size, file.codes), offset))
+        offset += file.codes
     return parts
+
+
+def _check_truth(job: Job, queries: CodeFile, files: list[CodeFile]) -> None:
+    if job.truth_file is not None:
+        truth = _lists(job.truth_file, _stamps(job.truth_file))
+        check_sizes(truth, queries.codes, sum(file.codes for file in files))
+        return
+    for file, labels, path in zip([queries, *files], _labels(job), _label_files(job), strict=True):
+        if len(labels) != file.codes:
+            raise RelstudyError(
+                f"{path} has {len(labels)} labels for the {file.codes} codes of {file.path}; one each is needed"
+            )
 
 
 def count_part(job: Job, part: Part, engine: Engine = "auto") -> CountTable:
     """Count one part. Reads only the rows it needs of a .npy file."""
-    file = job.database[part.number]
-    rows = slice(part.start, part.stop)
-    queries = read_codes(job.queries, job.form)
-    codes = read_codes(file, part.form, rows)
-    if queries.bits != codes.bits:
-        raise RelstudyError(
-            f"{job.queries} has codes of {queries.bits} bits and {file} of {codes.bits}; they must be equal"
-        )
-    return count(queries, codes, _truth(job, part, rows), engine=engine, about=_about(job, part))
+    queries, codes = read_codes(job.queries, job.form), part.file.read(slice(part.start, part.stop))
+    return count(queries, codes, _truth(job, part), engine=engine, about=_about(job, part))
 
 
-def _truth(job: Job, part: Part, rows: slice) -> Truth:
-    if job.query_labels is None:
-        assert job.truth_file is not None
-        return load_truth(job.truth_file).shard(slice(part.offset + part.start, part.offset + part.stop))
-    own, theirs = _labels(job.query_labels, job.database_labels[part.number])
-    return LabelTruth(own, theirs, "class" if own.single else "shared label").shard(rows)
+def _truth(job: Job, part: Part) -> Truth:
+    if job.truth_file is not None:
+        lists = _lists(job.truth_file, _stamps(job.truth_file))
+        return lists.shard(slice(part.offset + part.start, part.offset + part.stop))
+    queries, *database = _labels(job)
+    return LabelTruth.by(queries, database[part.number]).shard(slice(part.start, part.stop))
 
 
-@lru_cache(maxsize=2)
-def _labels(query_labels: str, database_labels: str) -> tuple[Labels, Labels]:
-    # The parts of one file follow one another; arrays stay on disk until a part is cut out.
-    return read_labels(query_labels, database_labels)
+def _label_files(job: Job) -> tuple[str, ...]:
+    assert job.query_labels is not None
+    return job.query_labels, *job.database_labels
+
+
+def _labels(job: Job) -> list[Labels]:
+    paths = _label_files(job)
+    return _read_labels(paths, _stamps(*paths))
+
+
+# Parts follow one another, so the truth is read once; a file that has changed since is read again. Classes in a .npy
+# file stay on disk until a part is cut out.
+@lru_cache(maxsize=1)
+def _read_labels(paths: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> list[Labels]:
+    return read_labels(*paths)
+
+
+@lru_cache(maxsize=1)
+def _lists(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
+    return load_truth(path)
+
+
+def _stamps(*paths: str) -> tuple[tuple[int, int], ...]:
+    found = (Path(path) for path in paths)
+    return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in found)
 
 
 def _about(job: Job, part: Part) -> dict[str, Any]:
-    name = Path(job.database[part.number]).name
     return {
         "queries": Path(job.queries).name,
         "queries_sha256": hashlib.sha256(Path(job.queries).read_bytes()).hexdigest(),
-        "database": [name] if part.start == 0 else [],
+        "database": [Path(part.file.path).name] if part.start == 0 else [],
     }
-
-
-def check_lengths(job: Job, parts: list[Part]) -> None:
-    """Refuse labels or lists that do not fit the codes, before any counting starts."""
-    queries = read_codes(job.queries, job.form)
-    sizes = {part.number: part.stop for part in parts}
-    if job.query_labels is None:
-        return
-    for number, label_file in enumerate(job.database_labels):
-        own, theirs = _labels(job.query_labels, label_file)
-        same_length(queries, own, job.queries, job.query_labels)
-        if len(theirs) != sizes[number]:
-            raise RelstudyError(
-                f"{label_file} has {len(theirs)} labels for the {sizes[number]} codes of {job.database[number]}; one each is needed"
-            )
 
 
 def count_files(
@@ -138,40 +168,13 @@ def count_files(
     watch : wraps the parts as they are done, to show progress
     size : most codes in one part
     """
+    if engine == "dask":
+        job = job.absolute()
     parts = parts_of(job, size or (PART_ON_WORKER if engine == "dask" else PART_HERE))
-    check_lengths(job, parts)
     watch = watch or (lambda items, _: iter(items))
     if engine == "dask":
+        from analysis.hashing.distributed import count_on_cluster
+
         assert scheduler is not None
-        return _on_cluster(job, parts, scheduler, watch)
+        return count_on_cluster(job, parts, scheduler, watch)
     return merge(count_part(job, part, engine) for part in watch(parts, len(parts)))
-
-
-def _count_on_worker(job: Job, part: Part) -> CountTable:
-    if usable_engine() == "numba":
-        from distributed import get_worker
-        from numba import config, set_num_threads
-
-        # A worker that was given one thread must not take every core for itself.
-        set_num_threads(min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
-    return count_part(job, part)
-
-
-def _on_cluster(job: Job, parts: list[Part], scheduler: str, watch: Watch[Any]) -> CountTable:
-    try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise RelstudyError("--engine dask needs the extra `dask`: pip install 'relstudy[dask]'") from None
-    try:
-        client = Client(scheduler, timeout=5)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise RelstudyError(f"no dask scheduler answers at {scheduler} ({error})") from None
-    with client:
-        tables = client.map(partial(_count_on_worker, job), parts, pure=False)
-        for _ in watch(as_completed(tables), len(tables)):
-            pass
-        while len(tables) > 1:
-            pairs = [tables[i : i + 2] for i in range(0, len(tables), 2)]
-            tables = [client.submit(merge, pair, pure=False) for pair in pairs]
-        whole: CountTable = tables[0].result()
-        return whole

@@ -96,42 +96,57 @@ def improved_split(
 
 def literature_split(
     items: int,
-    test_queries: int,
-    training: int,
+    sizes: dict[str, int],
     *,
     labels: np.ndarray | None = None,
-    validation_queries: int = 0,
     seed: int = 0,
 ) -> Split:
     """Test queries apart; everything else is the database, and part of it is trained on (section 3.5.1).
 
     Parameters
     ----------
-    test_queries, training, validation_queries : sizes; the latter two are drawn from the database
+    items, labels, seed : as in `improved_split`
+    sizes : test_queries, training and, where hyperparameters are chosen, validation_queries; the latter two are drawn
+        from the database, and what is left of it is the validation database
     """
-    if test_queries + max(training, validation_queries) > items or min(test_queries, training) < 1:
-        raise RelstudyError(f"{test_queries} test queries and {training} training rows do not fit {items} items")
+    if not {"test_queries", "training"} <= set(sizes) <= {"test_queries", "training", "validation_queries"}:
+        raise RelstudyError(
+            "the literature's split needs sizes of test_queries and training, and takes one of validation_queries; "
+            f"it was given {', '.join(sizes) or 'none'}"
+        )
+    queries, training, checking = (sizes.get(part, 0) for part in ("test_queries", "training", "validation_queries"))
+    if queries + max(training, checking) > items or min(queries, training) < 1 or checking < 0:
+        raise RelstudyError(f"{_listed(sizes)} do not fit {items} items")
     rng = np.random.default_rng(seed)
     order = _balanced_order(items, labels, rng)
-    queries, database = order[:test_queries], order[test_queries:]
+    database = order[queries:]
     inner = database[_balanced_order(len(database), None if labels is None else labels[database], rng)]
-    checking = inner[len(inner) - validation_queries :]
+    validation = inner[len(inner) - checking :]
     return Split(
-        np.sort(queries),
+        np.sort(order[:queries]),
         np.sort(database),
-        np.sort(checking),
-        np.sort(np.setdiff1d(database, checking)),
+        np.sort(validation),
+        np.sort(np.setdiff1d(database, validation)),
         np.sort(inner[:training]),
         "literature",
     )
 
 
+STRATEGIES = {"improved": improved_split, "literature": literature_split}
+
+
 def repeated(
-    items: int, sizes: dict[str, int], *, labels: np.ndarray | None = None, times: int = 10, seed: int = 0
+    strategy: str,
+    items: int,
+    sizes: dict[str, int],
+    *,
+    labels: np.ndarray | None = None,
+    times: int = 10,
+    seed: int = 0,
 ) -> Iterator[Split]:
-    """Ten independent improved splits, seeded one after another."""
+    """Independent splits by one of `STRATEGIES`, seeded one after another."""
     for run in range(times):
-        yield improved_split(items, sizes, labels=labels, seed=seed + run)
+        yield STRATEGIES[strategy](items, sizes, labels=labels, seed=seed + run)
 
 
 def _complete(sizes: dict[str, int], items: int) -> dict[str, int]:
@@ -139,13 +154,16 @@ def _complete(sizes: dict[str, int], items: int) -> dict[str, int]:
     if unknown:
         raise RelstudyError(f"{unknown[0]!r} is not a part of a split; the parts are {', '.join(Split.PARTS)}")
     missing = [part for part in Split.PARTS if part not in sizes]
-    rest = items - sum(sizes.values())
     if len(missing) > 1:
         raise RelstudyError(f"sizes are needed for all parts but one; {', '.join(missing)} have none")
-    full = {**sizes, **dict.fromkeys(missing, rest)}
+    full = {**sizes, **dict.fromkeys(missing, items - sum(sizes.values()))}
     if min(full.values()) < 1 or sum(full.values()) > items:
-        raise RelstudyError(f"parts of {full} do not fit {items} items; each needs at least one row")
+        raise RelstudyError(f"{_listed(full)} do not fit {items} items; each part needs at least one row")
     return {part: full[part] for part in Split.PARTS}
+
+
+def _listed(sizes: dict[str, int]) -> str:
+    return ", ".join(f"{rows} {part}" for part, rows in sizes.items())
 
 
 def _balanced_order(items: int, labels: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:

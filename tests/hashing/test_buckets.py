@@ -26,7 +26,7 @@ def world() -> tuple[Codes, Codes, LabelTruth]:
 def test_look_up_finds_what_agrees_in_any_table(world, listed: bool) -> None:
     queries, database, labels = world
     relevant = labels.queries.classes[:, None] == labels.database.classes[None]
-    truth = ListedTruth.from_lists([np.flatnonzero(row) for row in relevant]) if listed else labels
+    truth = ListedTruth.from_lists([np.flatnonzero(row) for row in relevant], 40) if listed else labels
     tables = random_tables(6, 2, 3, seed=1)
     own, theirs = queries.unpacked(), database.unpacked()
     hit = np.zeros(relevant.shape, dtype=bool)

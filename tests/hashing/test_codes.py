@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from analysis.hashing.code_files import read_codes
+from analysis.hashing.code_files import CodeFile, read_codes
 from analysis.hashing.codes import Codes
-from analysis.hashing.labels import Labels, read_labels, same_length
+from analysis.hashing.labels import read_labels
 from calibration.errors import RelstudyError
 
 
@@ -44,15 +45,55 @@ def test_every_form_of_the_same_codes_reads_to_the_same_words(tmp_path: Path) ->
         assert (codes.columns == Codes.from_bits(bits).columns).all(), path
 
 
+@pytest.mark.parametrize("bits", [1, 5, 8, 12, 63, 64, 65, 130])
+def test_packed_codes_are_in_the_bit_order_of_numpy_and_hexadecimal_codes_in_that_of_writing(
+    tmp_path: Path, bits: int
+) -> None:
+    table = np.random.default_rng(bits).random((9, bits)) < 0.5
+    table[0] = True
+    packed = np.packbits(table, axis=1)
+    from_bits = Codes.from_bits(table)
+    assert (read_codes(saved(tmp_path, packed), "packed").columns == from_bits.columns).all()
+    digits = -(-bits // 4)
+    path = tmp_path / "codes.txt"
+    path.write_text("\n".join(row.tobytes().hex()[:digits] for row in packed))
+    written = read_codes(path)
+    assert written.bits == 4 * digits
+    assert (written.columns == from_bits.columns).all()
+
+
+def test_uint8_of_0_and_1_alone_is_bits_unless_it_is_said_to_be_packed(tmp_path: Path) -> None:
+    path = saved(tmp_path, np.array([[0, 1], [1, 1]], dtype=np.uint8))
+    assert read_codes(path).bits == 2
+    assert read_codes(path, "packed").bits == 16
+
+
+def test_what_a_file_holds_is_settled_by_the_whole_file(tmp_path: Path) -> None:
+    signs = np.ones((70_000, 4))
+    signs[-1, 0] = -1
+    file = CodeFile.of(saved(tmp_path, signs))
+    assert (file.form, file.codes, file.bits) == ("-1/+1", 70_000, 4)
+    assert file.read(slice(0, 2)).unpacked().all()
+    assert not file.read(slice(69_999, 70_000)).unpacked()[0, 0]
+    octets = np.zeros((70_000, 4), dtype=np.uint8)
+    octets[-1, 0] = 2
+    assert CodeFile.of(saved(tmp_path, octets)).form == "packed"
+
+
 @pytest.mark.parametrize(
     ("array", "message"),
     [
         (np.array([[1.0, -1.0], [0.0, 1.0]]), r"row 1, column 0 \(counted from 0\): '0.0' is not allowed; -1 or \+1"),
         (np.array([[1.0, np.nan]]), "'nan' is not allowed; 0 or 1"),
+        (np.array([[-1.0, np.nan]]), r"'nan' is not allowed; -1 or \+1"),
         (np.array([[1, 2]]), "'2' is not allowed; 0 or 1"),
+        (np.full((30, 2), 7), r"and 40 more faults"),
         (np.array([1, 0]), r"the shape \(codes, bits\)"),
+        (np.zeros((2, 2, 2), dtype=bool), r"the shape \(codes, bits\)"),
         (np.zeros((0, 8), dtype=bool), r"the shape \(codes, bits\)"),
+        (np.zeros((8, 0), dtype=bool), r"the shape \(codes, bits\)"),
         (np.array([["a"]]), "codes must be bool"),
+        (np.array([[1j]]), "codes must be bool"),
         (np.array([[None]], dtype=object), "pickled data is never loaded"),
     ],
 )
@@ -61,11 +102,72 @@ def test_bad_arrays_are_refused_in_one_sentence(tmp_path: Path, array: np.ndarra
         read_codes(saved(tmp_path, array))
 
 
+class Trap:
+    """Unpickling this writes a file."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _spring, (str(self.target),)
+
+
+def _spring(target: str) -> None:
+    Path(target).write_text("unpickled")
+
+
+def test_a_pickle_named_npy_is_refused_without_being_loaded(tmp_path: Path) -> None:
+    (tmp_path / "raw.npy").write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
+    saved(tmp_path, np.array([Trap(tmp_path / "sprung")], dtype=object), "inside.npy")
+    for name in ("raw.npy", "inside.npy"):
+        for read in (read_codes, read_labels):
+            with pytest.raises(RelstudyError, match="pickled data is never loaded"):
+                read(str(tmp_path / name))
+    assert not (tmp_path / "sprung").exists()
+    np.load(tmp_path / "raw.npy", allow_pickle=True)
+    assert (tmp_path / "sprung").exists(), "the trap would have shown a load"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a .npy array"),
+        (b"hello", "not a .npy array"),
+        (b"\x93NUMPY\x01\x00", "damaged"),
+        (b"\x93NUMPY\x01\x00\x05\x00junk\n", "damaged"),
+    ],
+)
+def test_damaged_arrays_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "codes.npy"
+    path.write_bytes(content)
+    with pytest.raises(RelstudyError, match=message):
+        read_codes(path)
+
+
+def test_files_that_are_not_there_or_are_folders_are_named(tmp_path: Path) -> None:
+    for name in ("none.npy", "none.txt"):
+        with pytest.raises(RelstudyError, match=f"{name}: there is no such file"):
+            read_codes(tmp_path / name)
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(RelstudyError, match=r"folder\.npy: cannot be read"):
+        read_codes(tmp_path / "folder.npy")
+    (tmp_path / "bytes.txt").write_bytes(bytes(range(256)))
+    with pytest.raises(RelstudyError, match=r"neither \.npy nor UTF-8 text"):
+        read_codes(tmp_path / "bytes.txt")
+
+
+def test_packed_codes_must_be_uint8(tmp_path: Path) -> None:
+    with pytest.raises(RelstudyError, match="packed codes must be uint8, this array is int64"):
+        read_codes(saved(tmp_path, np.array([[3]])), "packed")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("ff00\nff\n", "row 2: 'ff' is not allowed; 4 hexadecimal digits"),
-        ("fg\n", "even number of hexadecimal digits"),
+        ("fg\n", "row 1: 'fg' is not allowed; only hexadecimal digits"),
+        ("ff\n\nff\n", "row 2: '' is not allowed; only hexadecimal digits"),
+        ("0xff\n", "only hexadecimal digits"),
         ("", "the file is empty"),
     ],
 )
@@ -74,31 +176,6 @@ def test_bad_hexadecimal_codes_are_refused_with_their_row(tmp_path: Path, text: 
     path.write_text(text)
     with pytest.raises(RelstudyError, match=message):
         read_codes(path)
-
-
-def test_labels_are_classes_or_sets_over_one_vocabulary(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("cat\ndog\n")
-    (tmp_path / "b.txt").write_text("dog\nfish\ncat\n")
-    own, theirs = read_labels(str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
-    assert own.single
-    assert (own.classes[:, None] == theirs.classes[None]).tolist() == [[False, False, True], [True, False, False]]
-    (tmp_path / "b.txt").write_text("dog, cat\n\nfish\n")
-    own, theirs = read_labels(str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
-    assert not own.single
-    shared = (own.masks[:, :, None] & theirs.masks[:, None, :]).any(axis=0)
-    assert shared.tolist() == [[True, False, False], [True, False, False]]
-
-
-def test_classes_from_arrays_and_text_share_names(tmp_path: Path) -> None:
-    path = saved(tmp_path, np.array([3, 7]), "a.npy")
-    (tmp_path / "b.txt").write_text("7\n3\n")
-    own, theirs = read_labels(path, str(tmp_path / "b.txt"))
-    assert (own.classes[::-1] == theirs.classes).all()
-
-
-def test_labels_of_the_wrong_length_are_refused() -> None:
-    with pytest.raises(RelstudyError, match=r"b.txt has 3 labels for the 2 codes of a.npy"):
-        same_length(Codes.from_bits(np.eye(2, dtype=bool)), Labels(classes=np.zeros(3)), "a.npy", "b.txt")
 
 
 @pytest.mark.real_data

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from analysis.hashing.codes import Codes
 from analysis.hashing.digits import baselines, extension_tables
-from analysis.hashing.encoders import ENCODERS, ITQ, LSH, train
+from analysis.hashing.encoders import ENCODERS, ITQ, LSH
 from analysis.hashing.encoders.spherical import _inside
 from analysis.hashing.extension import extended
 from analysis.hashing.health import code_health
@@ -51,7 +51,7 @@ def test_higher_average_precision_comes_with_poorer_utilisation_as_paper_001_fin
 def test_a_code_depends_on_the_seed_and_the_training_data_alone(name: str) -> None:
     rng = np.random.default_rng(1)
     training, labels, fresh = rng.standard_normal((120, 10)), rng.integers(0, 3, 120), rng.standard_normal((30, 10))
-    first, second = (train(ENCODERS[name](8, seed=5), training, labels) for _ in range(2))
+    first, second = (ENCODERS[name](8, seed=5).fit(training, labels) for _ in range(2))
     together = first.encode(np.vstack([fresh, 50 * fresh])).unpacked()[:30]
     assert (second.encode(fresh).unpacked() == together).all()
     assert first.encode(fresh).bits == 8
@@ -60,13 +60,13 @@ def test_a_code_depends_on_the_seed_and_the_training_data_alone(name: str) -> No
 @pytest.mark.parametrize("name", ["lsh", "sh", "sklsh", "spherical", "ksh", "grh"])
 def test_codes_may_be_longer_than_the_vectors(name: str) -> None:
     rng = np.random.default_rng(2)
-    encoder = train(ENCODERS[name](24), rng.standard_normal((100, 6)), rng.integers(0, 3, 100))
+    encoder = ENCODERS[name](24).fit(rng.standard_normal((100, 6)), rng.integers(0, 3, 100))
     assert encoder.encode(rng.standard_normal((5, 6))).bits == 24
 
 
 def test_principal_directions_cannot_outnumber_the_vectors_numbers() -> None:
     with pytest.raises(RelstudyError, match="need vectors of at least 24 numbers"):
-        train(ITQ(24), np.random.default_rng(0).standard_normal((50, 6)))
+        ITQ(24).fit(np.random.default_rng(0).standard_normal((50, 6)))
 
 
 def test_the_quantisation_loss_of_itq_never_rises() -> None:
@@ -77,14 +77,14 @@ def test_the_quantisation_loss_of_itq_never_rises() -> None:
 def test_a_random_hyperplane_separates_two_vectors_with_probability_angle_over_pi() -> None:
     vectors = np.array([[1.0, 0.0], [np.cos(0.9), np.sin(0.9)]])
     mirrored = np.vstack([vectors, -vectors])
-    distance = train(LSH(20_000), mirrored).encode(vectors)
+    distance = LSH(20_000).fit(mirrored).encode(vectors)
     share = distance.distances(distance)[0, 1] / 20_000
     assert share == pytest.approx(0.9 / np.pi, abs=0.014)  # four binomial standard errors at 20,000 bits
 
 
 def test_each_hypersphere_holds_half_of_the_training_data() -> None:
     vectors = np.random.default_rng(4).standard_normal((400, 8))
-    encoder = train(ENCODERS["spherical"](6), vectors)
+    encoder = ENCODERS["spherical"](6).fit(vectors)
     assert np.allclose(encoder.encode(vectors).unpacked().mean(axis=0), 0.5, atol=0.01)
     inside, _ = _inside(vectors, encoder.pivots_)
     shared = inside.T.astype(float) @ inside / 400
@@ -93,7 +93,7 @@ def test_each_hypersphere_holds_half_of_the_training_data() -> None:
 
 def test_supervised_encoders_ask_for_labels() -> None:
     with pytest.raises(RelstudyError, match="KSH learns from labels"):
-        train(ENCODERS["ksh"](8), np.eye(10))
+        ENCODERS["ksh"](8).fit(np.eye(10))
 
 
 def test_ranking_measures_do_not_see_the_same_extension_but_ramap_does() -> None:

@@ -14,6 +14,7 @@ from analysis.hashing.codes import Codes
 from analysis.hashing.conventions import PRESETS, Conventions
 from analysis.hashing.counts import CountTable
 from analysis.hashing.evaluate import evaluate
+from analysis.hashing.plots import lookup_curve
 from calibration.errors import RelstudyError
 from studyapp.cli import main
 
@@ -121,7 +122,7 @@ def test_every_result_names_its_conventions() -> None:
 
 
 def test_an_unknown_convention_is_refused_by_name() -> None:
-    with pytest.raises(RelstudyError, match="empty_ball: 'one' is not one of zero, skip"):
+    with pytest.raises(RelstudyError, match="empty_ball: 'one' is not one of skip, zero"):
         Conventions(empty_ball="one")  # type: ignore[arg-type]
 
 
@@ -137,6 +138,84 @@ def test_the_figures_are_written_as_svg(folder: Path) -> None:
     run("hash", "evaluate", count(folder), "--figures", folder / "figures")
     for name in ("radius_curves", "precision_recall", "lookup"):
         assert (folder / "figures" / f"{name}.svg").read_text().startswith("<svg")
+
+
+def test_the_table_names_probes_and_candidates_and_its_conventions(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["hash", "evaluate", str(count(folder)), "--radius", "2", "--k", "5"])
+    assert result.exit_code == 0
+    row = next(line.split() for line in result.stdout.splitlines() if line.startswith("2 "))
+    assert row[-2] == "301"  # 1 + 24 + 276 codes within radius 2 of a code of 24 bits
+    assert "empty_ball = zero" in result.stderr
+    assert "truth = class" in result.stderr
+
+
+def test_cut_offs_beyond_every_number_are_the_whole_database(folder: Path) -> None:
+    result = json.loads(run("hash", "evaluate", count(folder), "--k", 400, "--k", 10**30, "--json"))
+    assert result["map_at_k"]["400"] == result["map_at_k"][str(10**30)] == result["map"]
+    precision = result["precision_at_k"]
+    assert precision[str(10**30)]["expected"] == pytest.approx(precision["400"]["expected"] * 400 / 1e30, rel=1e-12)
+
+
+def test_queries_without_a_relevant_code_follow_the_rule_in_every_figure_that_needs_one() -> None:
+    table = CountTable(np.array([[2, 0], [2, 0]]), np.array([[2, 0], [0, 0]]))
+    for rule, expected in (("skip", 1.0), ("zero", 0.5)):
+        result = evaluate(table, k=[1], conventions=Conventions(no_relevant=rule))  # type: ignore[arg-type]
+        row = result["radius"][0]
+        assert result["map"]["expected"] == result["map_at_k"]["1"]["expected"] == expected
+        assert row["recall_macro"] == row["f1_macro"] == result["map_grouped"] == expected
+        assert row["precision_macro"] == result["precision_at_k"]["1"]["expected"] == 0.5
+        assert result["queries_without_relevant"] == 1
+        assert result["conventions"]["no_relevant"] == rule
+
+
+def test_the_expected_number_of_queries_without_a_hit_is_told() -> None:
+    table = CountTable(np.array([[2], [2], [2]]), np.array([[2], [1], [0]]))
+    assert evaluate(table, k=[1, 2])["queries_without_hit"] == {"1": 1.5, "2": 1.0}
+
+
+@pytest.mark.parametrize("bits", [1030, 2048])
+def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(bits: int) -> None:
+    total = np.zeros((1, bits + 1), dtype=int)
+    total[0, [0, bits // 2]] = 1, 3
+    table = CountTable(total, total)
+    result = json.loads(json.dumps(evaluate(table, radius=[0, bits // 2]), allow_nan=False))
+    assert result["lookup"][1]["probes"] > 10**300
+    assert result["ramap"][str(bits // 2)] == pytest.approx((1 + 1 / (1 + bits)) / (bits // 2 + 1), rel=1e-3)
+    assert lookup_curve(table).startswith("<svg")
+
+
+@pytest.mark.parametrize("beta", ["0", "-1", "nan", "inf"])
+def test_a_beta_that_is_no_weight_is_refused(folder: Path, beta: str) -> None:
+    result = CliRunner().invoke(main, ["hash", "evaluate", str(count(folder)), "--beta", beta])
+    assert result.exit_code == 1
+    assert "beta must be a number above 0" in result.stderr
+
+
+def test_a_huge_beta_is_recall(folder: Path) -> None:
+    row = json.loads(run("hash", "evaluate", count(folder), "--beta", 1e200, "--radius", 6, "--json"))["radius"][0]
+    assert row["f_micro"] == row["recall_micro"]
+    assert row["f_macro"] == row["recall_macro"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--truth", "t.npz"], "Give --query-labels and --database-labels, or --truth"),
+        (["--database-labels", "again.npy"], "one --database-labels for each --database"),
+        (["--engine", "dask"], "--engine dask and --scheduler go together"),
+    ],
+)
+def test_options_that_do_not_go_together_are_usage_errors(folder: Path, options: list[str], message: str) -> None:
+    names = (
+        ("queries", "query"),
+        ("database", "base"),
+        ("query-labels", "query_labels"),
+        ("database-labels", "base_labels"),
+    )
+    flat = [part for name, file in names for part in (f"--{name}", str(folder / f"{file}.npy"))]
+    result = CliRunner().invoke(main, ["hash", "count", *flat, *options, "-o", str(folder / "t.npz")])
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

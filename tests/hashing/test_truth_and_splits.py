@@ -64,12 +64,12 @@ def test_judged_truth_lists_the_results_people_valued() -> None:
 
 
 def test_relevance_lists_come_back_from_a_file_and_damage_is_refused(tmp_path: Path) -> None:
-    truth = ListedTruth.from_lists([[4, 1], [], [0]], kind="k-NN")
+    truth = ListedTruth.from_lists([[4, 1], [], [0]], 5, kind="3-NN")
     save_truth(truth, tmp_path / "t.npz")
     back = load_truth(tmp_path / "t.npz")
     assert [back.of(i).tolist() for i in range(3)] == [[1, 4], [], [0]]
-    assert back.kind == "k-NN"
-    header = np.array('{"version": 1, "what": "table of relevance lists", "kind": "k-NN"}')
+    assert (back.kind, back.codes) == ("3-NN", 5)
+    header = np.array('{"version": 1, "what": "table of relevance lists", "kind": "3-NN", "codes": 9}')
     np.savez(tmp_path / "bad.npz", starts=np.array([0, 5]), members=np.array([1]), header=header)
     with pytest.raises(RelstudyError, match="the lists are damaged"):
         load_truth(tmp_path / "bad.npz")
@@ -94,7 +94,7 @@ def test_the_improved_split_shares_no_row_and_spreads_every_class(items: int, cl
 
 
 def test_the_literature_split_trains_on_its_database_but_never_on_a_test_query() -> None:
-    split = literature_split(200, 30, 100, validation_queries=20, seed=1)
+    split = literature_split(200, {"test_queries": 30, "training": 100, "validation_queries": 20}, seed=1)
     assert split.leaks() == []
     assert np.isin(split.training, split.test_database).all()
     assert len(np.intersect1d(split.training, split.test_queries)) == 0
@@ -120,7 +120,7 @@ def test_the_same_picture_under_two_row_numbers_is_found() -> None:
 
 
 def test_ten_repeats_are_ten_different_splits() -> None:
-    splits = list(repeated(130, SIZES))
+    splits = list(repeated("improved", 130, SIZES))
     assert len({split.test_queries.tobytes() for split in splits}) == 10
 
 

@@ -3,7 +3,7 @@
 Unsupervised: LSH, PCAH, PCA-RR, ITQ, spectral hashing, SKLSH, spherical hashing. Supervised: KSH, GRH.
 """
 
-from analysis.hashing.encoders.base import Encoder, train
+from analysis.hashing.encoders.base import Encoder
 from analysis.hashing.encoders.graph import GRH
 from analysis.hashing.encoders.kernel import KSH, SKLSH
 from analysis.hashing.encoders.projections import ITQ, LSH, PCAH, PCARR
@@ -34,5 +34,4 @@ __all__ = [
     "Encoder",
     "SpectralHashing",
     "SphericalHashing",
-    "train",
 ]

@@ -3,67 +3,88 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 import numpy as np
 
 from analysis.hashing.codes import Codes
 from calibration.errors import RelstudyError
 
+BLOCK = 1 << 16
+"""Vectors that are encoded at once."""
+
 
 @dataclass
 class Encoder(ABC):
-    """A map from vectors to binary codes.
+    """A map from vectors to binary codes, learned from training data alone.
 
     Parameters
     ----------
     bits : code length Q, at least 1
     seed : of everything random
+
+    Examples
+    --------
+    >>> from analysis.hashing.encoders import LSH
+    >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    >>> codes = LSH(bits=16).fit(vectors).encode(vectors)
+    >>> len(codes), codes.bits
+    (3, 16)
     """
 
     bits: int
     seed: int = 0
     supervised: ClassVar[bool] = False
+    width_: int = field(default=0, init=False)
+
+    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Self:
+        """Learn from training vectors, finite numbers (n, D), n at least 2, and from classes (n,) where supervised."""
+        if vectors.ndim != 2 or len(vectors) < 2 or vectors.shape[1] < 1:
+            raise RelstudyError(
+                f"training needs at least two vectors in the shape (n, D); this array has {vectors.shape}"
+            )
+        training = np.asarray(vectors, dtype=float)
+        if not np.isfinite(np.vdot(training, training)):
+            raise RelstudyError("training vectors must be finite numbers whose squares can be added up")
+        if self.supervised and labels is None:
+            raise RelstudyError(f"{type(self).__name__} learns from labels; give one class for each training vector")
+        if labels is not None and len(labels) != len(vectors):
+            raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
+        self.width_ = vectors.shape[1]
+        self.learn(training, labels)
+        return self
 
     @abstractmethod
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Encoder:
-        """Learn from training vectors, float (n, D), and class labels (n,) where the encoder is supervised."""
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
+        """Learn from what `fit` has checked."""
 
     @abstractmethod
     def project(self, vectors: np.ndarray) -> np.ndarray:
         """Real values, float (n, Q); a bit is set where its value is above 0."""
 
     def encode(self, vectors: np.ndarray) -> Codes:
-        """The codes of vectors, float (n, D)."""
-        return Codes.from_signs(self.project(np.asarray(vectors, dtype=float)))
-
-
-def train(encoder: Encoder, vectors: np.ndarray, labels: np.ndarray | None = None) -> Encoder:
-    """Fit after checking what is given: finite vectors, labels where they are needed."""
-    if vectors.ndim != 2 or len(vectors) < 2:
-        raise RelstudyError(f"training needs at least two vectors in the shape (n, D); this array has {vectors.shape}")
-    if not np.isfinite(vectors).all():
-        row, column = np.argwhere(~np.isfinite(vectors))[0]
-        raise RelstudyError(
-            f"training vectors, row {row}, column {column}: {vectors[row, column]} is not a finite number"
-        )
-    name = type(encoder).__name__
-    if encoder.supervised and labels is None:
-        raise RelstudyError(f"{name} learns from labels; give one class for each training vector")
-    if labels is not None and len(labels) != len(vectors):
-        raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
-    return encoder.fit(np.asarray(vectors, dtype=float), labels)
+        """The codes of vectors (n, D), block by block, so that they may lie in a file mapped into memory."""
+        if vectors.ndim != 2 or vectors.shape[1] != self.width_:
+            raise RelstudyError(f"vectors of the shape (n, {self.width_}) are needed, this array has {vectors.shape}")
+        blocks = (vectors[start : start + BLOCK] for start in range(0, max(1, len(vectors)), BLOCK))
+        words = [Codes.from_signs(self.project(np.asarray(block, dtype=float))).columns for block in blocks]
+        return Codes(np.concatenate(words, axis=1), self.bits)
 
 
 def principal_directions(centred: np.ndarray, number: int) -> np.ndarray:
-    """The leading eigenvectors of the covariance, float (D, number), by falling variance."""
+    """The leading eigenvectors of the covariance, float (D, number), by falling variance.
+
+    The largest entry of each is positive, so that the codes do not hang on which library solved for them.
+    """
     if number > centred.shape[1]:
         raise RelstudyError(
             f"{number} bits from principal directions need vectors of at least {number} numbers, these have {centred.shape[1]}"
         )
     _, vectors = np.linalg.eigh(centred.T @ centred)
-    return np.ascontiguousarray(vectors[:, ::-1][:, :number])
+    leading = vectors[:, ::-1][:, :number]
+    largest = leading[np.abs(leading).argmax(axis=0), np.arange(number)]
+    return np.ascontiguousarray(leading * np.where(largest < 0, -1.0, 1.0))
 
 
 def random_rotation(size: int, rng: np.random.Generator) -> np.ndarray:

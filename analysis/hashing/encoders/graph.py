@@ -26,7 +26,7 @@ class GRH(Encoder):
     strength: float = 1.0
     supervised: ClassVar[bool] = True
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> GRH:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None
         start = ITQ(min(self.bits, vectors.shape[1]), self.seed).fit(vectors)
         first = _more_bits(np.sign(start.project(vectors)), self.bits, self.seed)
@@ -41,11 +41,10 @@ class GRH(Encoder):
             # S is block diagonal by class, so D^-1 S L is the mean of a class: no n x n matrix.
             smooth = self.alpha * (member @ (member.T @ bits)) / sizes + (1 - self.alpha) * first
             bits = np.where(smooth > 0, 1.0, -1.0)
-            self._learn(scaled, bits)
+            self._refit(scaled, bits)
             bits = np.where(self.project(vectors) > 0, 1.0, -1.0)
-        return self
 
-    def _learn(self, scaled: np.ndarray, bits: np.ndarray) -> None:
+    def _refit(self, scaled: np.ndarray, bits: np.ndarray) -> None:
         weights, offsets = [], []
         for column in bits.T:
             if len(np.unique(column)) == 1:

@@ -23,14 +23,13 @@ class SKLSH(Encoder):
 
     width: float | None = None
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> SKLSH:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)
         width = self.width or _neighbour_distance(vectors, rng)
         self.mean_ = vectors.mean(axis=0)
         self.frequency_ = rng.standard_normal((vectors.shape[1], self.bits)) / width
         self.phase_ = rng.uniform(0, 2 * np.pi, self.bits)
         self.threshold_ = rng.uniform(-1, 1, self.bits)
-        return self
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         return np.asarray(np.cos((vectors - self.mean_) @ self.frequency_ + self.phase_) + self.threshold_)
@@ -55,7 +54,7 @@ class KSH(Encoder):
     labelled: int = 1000
     supervised: ClassVar[bool] = True
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> KSH:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None
         rng = np.random.default_rng(self.seed)
         number = len(vectors)
@@ -74,7 +73,6 @@ class KSH(Encoder):
             code = np.where(kernel @ weights[:, bit] > 0, 1.0, -1.0)
             residue -= np.outer(code, code)
         self.weights_ = weights
-        return self
 
     def _kernel(self, vectors: np.ndarray) -> np.ndarray:
         return np.asarray(np.exp(-cdist(vectors, self.anchors_, "sqeuclidean") / (2 * self.scale_)))

@@ -22,31 +22,28 @@ class _Hyperplanes(Encoder):
 class LSH(_Hyperplanes):
     """Random hyperplanes (Charikar 2002): the chance that a bit differs is the angle over pi."""
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> LSH:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)
         self._set(vectors.mean(axis=0), rng.standard_normal((vectors.shape[1], self.bits)))
-        return self
 
 
 @dataclass
 class PCAH(_Hyperplanes):
     """The sign of each leading principal component (Wang, Kumar and Chang 2010). At most D bits."""
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> PCAH:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         mean = vectors.mean(axis=0)
         self._set(mean, principal_directions(vectors - mean, self.bits))
-        return self
 
 
 @dataclass
 class PCARR(_Hyperplanes):
     """Principal components under a random rotation, which spreads the variance over the bits (Gong et al. 2013)."""
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> PCARR:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         mean = vectors.mean(axis=0)
         rotation = random_rotation(self.bits, np.random.default_rng(self.seed))
         self._set(mean, principal_directions(vectors - mean, self.bits) @ rotation)
-        return self
 
 
 @dataclass
@@ -58,7 +55,7 @@ class ITQ(_Hyperplanes):
 
     iterations: int = 50
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> ITQ:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         mean = vectors.mean(axis=0)
         directions = principal_directions(vectors - mean, self.bits)
         components = (vectors - mean) @ directions
@@ -71,4 +68,3 @@ class ITQ(_Hyperplanes):
             left, _, right = np.linalg.svd(components.T @ corners)
             rotation = left @ right
         self._set(mean, directions @ rotation)
-        return self

@@ -17,7 +17,7 @@ class SpectralHashing(Encoder):
     (k/w)^2 over all directions give the bits.
     """
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> SpectralHashing:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         self.mean_ = vectors.mean(axis=0)
         number = min(self.bits, vectors.shape[1])
         self.directions_ = principal_directions(vectors - self.mean_, number)
@@ -29,7 +29,6 @@ class SpectralHashing(Encoder):
         chosen = np.argsort(frequency, axis=None, kind="stable")[: self.bits]
         mode, self.axis_ = np.unravel_index(chosen, frequency.shape)
         self.frequency_ = np.pi * (mode + 1) / width[self.axis_]
-        return self
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         along = (vectors - self.mean_) @ self.directions_ - self.low_

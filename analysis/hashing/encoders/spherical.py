@@ -21,7 +21,7 @@ class SphericalHashing(Encoder):
     mean_tolerance: float = 0.10
     spread_tolerance: float = 0.15
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> SphericalHashing:
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)
         number, quarter = len(vectors), len(vectors) / 4
         pivots = np.array(
@@ -42,7 +42,6 @@ class SphericalHashing(Encoder):
             pivots = pivots + (force.sum(axis=1, keepdims=True) * pivots - force @ pivots) / self.bits
         self.pivots_ = pivots
         self.squared_radius_ = _inside(vectors, pivots)[1]
-        return self
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         return np.asarray(self.squared_radius_ - _squared_distances(vectors, self.pivots_))

@@ -1,0 +1,64 @@
+"""What the commands of `relstudy hash` read and show alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calibration.console import say
+from calibration.errors import RelstudyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from analysis.hashing.conventions import Conventions
+
+
+def vectors_in(file: str) -> np.ndarray:
+    """Vectors of a .npy file, shape (items, D), none empty and every number finite."""
+    import numpy as np
+
+    from analysis.hashing.code_files import load_array
+
+    array = load_array(file)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
+        raise RelstudyError(
+            f"{file}: vectors need numbers in the shape (items, D), this array is {array.dtype} {array.shape}"
+        )
+    finite = np.isfinite(array)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise RelstudyError(f"{file}, row {row}, column {column} (counted from 0): every number must be finite")
+    return array
+
+
+def classes_in(file: str) -> np.ndarray:
+    """One class for each item of a label file."""
+    from analysis.hashing.labels import read_labels
+
+    classes = read_labels(file)[0].classes
+    if classes is None:
+        raise RelstudyError(f"{file}: one class for each item is needed here, not several labels")
+    return classes
+
+
+def preset_named(name: str) -> Conventions:
+    """The conventions of that name."""
+    from analysis.hashing.conventions import PRESETS
+
+    if name not in PRESETS:
+        raise click.UsageError(f"--preset must be one of {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def cell(value: float | int | None) -> str:
+    """A figure in a printed table."""
+    if value is None:
+        return "–"
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
+def say_conventions(conventions: dict[str, Any]) -> None:
+    """The rules behind the figures, beside them."""
+    say("conventions: " + "; ".join(f"{name} = {value}" for name, value in conventions.items()))

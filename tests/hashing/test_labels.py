@@ -1,0 +1,106 @@
+"""Files of labels and ids: one vocabulary over all files, and every fault has its sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.hashing.labels import read_ids, read_labels
+from calibration.errors import RelstudyError
+
+
+def saved(folder: Path, array: np.ndarray, name: str = "labels.npy") -> str:
+    path = folder / name
+    np.save(path, array)
+    return str(path)
+
+
+def test_labels_are_classes_or_sets_over_one_vocabulary(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("cat\ndog\n")
+    (tmp_path / "b.txt").write_text("dog\nfish\ncat\n")
+    own, theirs = read_labels(str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    assert own.single
+    assert (own.classes[:, None] == theirs.classes[None]).tolist() == [[False, False, True], [True, False, False]]
+    (tmp_path / "b.txt").write_text("dog, cat\n\nfish\n")
+    own, theirs = read_labels(str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    assert not own.single
+    shared = (own.masks[:, :, None] & theirs.masks[:, None, :]).any(axis=0)
+    assert shared.tolist() == [[True, False, False], [True, False, False]]
+
+
+def test_classes_from_arrays_and_text_share_names(tmp_path: Path) -> None:
+    path = saved(tmp_path, np.array([3, 7]), "a.npy")
+    (tmp_path / "b.txt").write_text("7\n3\n")
+    own, theirs = read_labels(path, str(tmp_path / "b.txt"))
+    assert (own.classes[::-1] == theirs.classes).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint64, float, np.float32])
+def test_classes_of_every_number_type_are_the_same_classes(tmp_path: Path, dtype: type) -> None:
+    own, theirs = read_labels(
+        saved(tmp_path, np.array([3, 1, 0], dtype=dtype), "a.npy"), saved(tmp_path, np.array([0, 3]), "b.npy")
+    )
+    assert (own.classes[:, None] == theirs.classes[None]).tolist() == [[False, True], [False, False], [True, False]]
+
+
+def test_columns_of_labels_become_one_bit_a_label(tmp_path: Path) -> None:
+    tables = [np.random.default_rng(size).random((size, 70)) < 0.1 for size in (6, 9)]
+    paths = [
+        saved(tmp_path, table.astype(kind), f"{kind}.npy") for table, kind in zip(tables, ("i4", "f4"), strict=True)
+    ]
+    own, theirs = read_labels(*paths)
+    shared = (own.masks[:, :, None] & theirs.masks[:, None, :]).any(axis=0)
+    assert (shared == ((tables[0].astype(int) @ tables[1].T.astype(int)) > 0)).all()
+
+
+def test_many_named_labels_share_one_vocabulary_over_all_files(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    tables = [rng.random((size, 150)) < 0.02 for size in (8, 30, 20)]
+    tables[1][:] = np.eye(30, 150, dtype=bool)  # one file alone looks like single classes
+    paths = []
+    for k, table in enumerate(tables):
+        (tmp_path / f"{k}.txt").write_text(
+            "\n".join(" ".join(f"w{j}" for j in np.flatnonzero(row)) for row in table) + "\n"
+        )
+        paths.append(str(tmp_path / f"{k}.txt"))
+    own, *database = read_labels(*paths)
+    for theirs, table in zip(database, tables[1:], strict=True):
+        shared = (own.masks[:, :, None] & theirs.masks[:, None, :]).any(axis=0)
+        assert (shared == ((tables[0].astype(int) @ table.T.astype(int)) > 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array([0.5]), "must be whole numbers or text, this array is float64"),
+        (np.array([np.nan]), "must be whole numbers"),
+        (np.array([np.inf]), "must be whole numbers"),
+        (np.array([1e300]), "must be whole numbers"),
+        (np.array([2**64 - 1], dtype=np.uint64), "must be whole numbers"),
+        (np.array([1 + 1j]), "must be whole numbers"),
+        (np.array([[1, 2]]), "holds 0 and 1 only"),
+        (np.array([["a", "b"]]), "holds 0 and 1 only"),
+        (np.zeros((2, 2, 2)), r"the shape \(items,\) or \(items, labels\)"),
+    ],
+)
+def test_bad_labels_are_refused_in_one_sentence(tmp_path: Path, array: np.ndarray, message: str) -> None:
+    with pytest.raises(RelstudyError, match=message):
+        read_labels(saved(tmp_path, array))
+
+
+def test_label_files_of_two_kinds_or_widths_are_refused(tmp_path: Path) -> None:
+    columns = saved(tmp_path, np.eye(3, dtype=int), "columns.npy")
+    with pytest.raises(RelstudyError, match=r"columns.npy holds a 0/1 column a label and .*classes.npy names labels"):
+        read_labels(saved(tmp_path, np.arange(3), "classes.npy"), columns)
+    with pytest.raises(RelstudyError, match=r"has 3 label columns and .*wide.npy has 4"):
+        read_labels(columns, saved(tmp_path, np.eye(4, dtype=int), "wide.npy"))
+
+
+def test_ids_must_be_there_and_differ(tmp_path: Path) -> None:
+    (tmp_path / "ids.txt").write_text("a\n\nb\na\n")
+    with pytest.raises(
+        RelstudyError, match=r"row 2: '' is not allowed; an id is required(.|\n)*row 4: 'a' is not allowed"
+    ):
+        read_ids(str(tmp_path / "ids.txt"))
