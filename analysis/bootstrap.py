@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -41,10 +41,9 @@ def query_counts(queries: int, replicates: int = REPLICATES, seed: int | np.rand
     return np.ascontiguousarray(random.multinomial(queries, share, size=replicates).T, dtype=np.float64)
 
 
-def chunks(counts: np.ndarray, width: int) -> Iterator[slice]:
-    """Slices of at most `width` replicates that cover `counts` [queries, replicates]."""
-    for start in range(0, counts.shape[1], width):
-        yield slice(start, min(start + width, counts.shape[1]))
+def chunks(replicates: int, width: int) -> list[slice]:
+    """Slices of at most `width` that cover so many replicates."""
+    return [slice(start, min(start + width, replicates)) for start in range(0, replicates, width)]
 
 
 def in_threads(work: Callable[[slice], np.ndarray], parts: list[slice]) -> np.ndarray:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.bootstrap import LEVEL, REPLICATES
 from analysis.correlation import Judgments
-from analysis.judged import WEIGHTS, JudgedPairs
+from analysis.judged import POPULATIONS, WEIGHTS, JudgedPairs
 from analysis.results import Coverage
 from calibration.errors import RelstudyError
 from mapping.fitted import FittedMapping
@@ -31,6 +31,8 @@ class Options:
     policy : "drop" or "worst", for judged pairs without a score
     low_coverage : whether to go on where a system scores under half of the judged pairs
     replicates, seed, level : of the bootstrap over queries
+    population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries like
+        these), or "auto" (`JudgedPairs.not_corrected`)
     directions : system -> "higher", "lower" or "auto"; "*" stands for all others
     graded : measures of ir-measures to take from the judged pairs, by their names; () for none
     """
@@ -42,6 +44,7 @@ class Options:
     replicates: int = REPLICATES
     seed: int = 0
     level: float = LEVEL
+    population: str = "auto"
     directions: Mapping[str, str] = field(default_factory=dict)
     graded: tuple[str, ...] = GRADED
 
@@ -50,6 +53,8 @@ class Options:
             raise RelstudyError(f"weights are {', '.join(WEIGHTS)}; not {self.weights!r}")
         if self.policy not in POLICIES:
             raise RelstudyError(f"the coverage policy is {' or '.join(POLICIES)}; not {self.policy!r}")
+        if self.population not in POPULATIONS:
+            raise RelstudyError(f"the population is {', '.join(POPULATIONS)}; not {self.population!r}")
         object.__setattr__(self, "graded", tuple(self.graded))
         if not np.isfinite(self.threshold):
             raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analysis.scoring import Options
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
+CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "population")
 
 
 @click.command()
@@ -57,6 +58,12 @@ METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
 @click.option("--seed", type=int, help="Seed of bootstrap and folds.  [default: 0]")
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
+)
+@click.option(
+    "--population",
+    type=click.Choice(["auto", "collection", "open"]),
+    help="What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
+    "them (open).  [default: auto, the collection where query_probability is known and below 1]",
 )
 @click.option(
     "--ids", type=click.Path(), help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them."
@@ -138,7 +145,7 @@ def _options(choices: dict[str, Any], base: Options | None) -> Options:
 
     from analysis.scoring import Options
 
-    named = {name: choices[name] for name in ("threshold", "weights", "policy", "replicates", "seed", "level")}
+    named = {name: choices[name] for name in CHOICES}
     changed = {name: value for name, value in named.items() if value is not None}
     if base is not None:
         differing = [name for name, value in changed.items() if value != getattr(base, name)]
@@ -293,7 +300,7 @@ def _print(result: ScoreResult, new: list[str]) -> None:
         f"{numbers['judged']} judged pairs of {numbers['queries']} queries, {numbers['relevant']} relevant "
         f"({result.conventions['relevant']}). Weights: {result.conventions['weights']}."
     )
-    click.echo(f"Intervals: {result.conventions['interval']}.")
+    click.echo(f"Intervals: {result.conventions['interval']}; {result.conventions['population']}.")
     for name in new:
         for sentence in place_among(result, name):
             click.echo(sentence)

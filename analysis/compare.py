@@ -21,7 +21,7 @@ LEAST_COMMON = 0.5
 def compare(bench: Bench, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Comparison]:
     """Every pair of systems in every index, Holm-corrected within the index."""
     results: list[Comparison] = []
-    clusters = bench.counts.shape[0]
+    clusters = bench.draws.queries
     couples = list(combinations(range(len(systems)), 2))
     shared = [candidates[a].used & candidates[b].used for a, b in couples]
     differences = []

@@ -22,6 +22,16 @@ def numbers(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
     }
 
 
+def population(pairs: JudgedPairs, options: Options) -> str:
+    """Whether intervals speak of a finite population of queries, in words."""
+    reason = pairs.not_corrected(options.population, options.replicates)
+    if reason is not None:
+        return f"not corrected: {reason}"
+    low, high = pairs.fraction.min(), pairs.fraction.max()
+    share = f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+    return f"finite population of queries: f = {share}, corrected"
+
+
 def conventions(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
     """Every choice behind the numbers, in words and values."""
     if options.weights == "design" and not pairs.probability_given:
@@ -47,6 +57,7 @@ def conventions(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
             "mappings are not refitted within replicates; precision and recall that rest on fewer than "
             f"{RARE} hits or misses are widened to Korn and Graubard's interval"
         ),
+        "population": population(pairs, options),
         "comparison": (
             "first minus second on the pairs both score, same replicates; p from the bootstrap standard error and "
             "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"

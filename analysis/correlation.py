@@ -20,41 +20,40 @@ class Judgments:
 
     Parameters
     ----------
-    query : int64 [pairs], number of each pair's query
+    row : int64 [pairs], each pair's row of `times`
     judgment : float [pairs]
-    counts : bootstrap draws, float64 [queries, replicates]
+    times : how much a pair counts in each replicate, float64 [rows, replicates] (`analysis.draws`)
 
     Examples
     --------
-    >>> query = np.array([0, 0, 1, 1])
-    >>> judgments = Judgments(query, np.array([1.0, 2.0, 3.0, 5.0]), np.ones((2, 1)))
+    >>> row = np.array([0, 0, 1, 1])
+    >>> judgments = Judgments(row, np.array([1.0, 2.0, 3.0, 5.0]), np.ones((2, 1)))
     >>> figures = judgments.correlate(np.array([0.1, 0.4, 0.3, 0.9]))
     >>> round(figures["kendall"].value, 4)
     0.6667
     """
 
-    def __init__(self, query: np.ndarray, judgment: np.ndarray, counts: np.ndarray) -> None:
-        self.query = query.astype(np.int64)
-        self.counts = counts
+    def __init__(self, row: np.ndarray, judgment: np.ndarray, times: np.ndarray) -> None:
+        self.row = row.astype(np.int64)
+        self.times = times
         self.values, level = np.unique(judgment, return_inverse=True)
         self.level = level.astype(np.int64)
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
-        self._parts = list(chunks(counts, _width(len(self.values), counts.shape[1])))
-        self.every = np.ones((counts.shape[0], 1))
+        self._parts = chunks(times.shape[1], _width(len(self.values), times.shape[1]))
+        self.every = np.ones((times.shape[0], 1))
 
     @cached_property
     def _point_ranks(self) -> np.ndarray:
-        return self._ranks(self.every)
+        return self._ranks(self.every, slice(0, 1))
 
     @cached_property
     def _part_ranks(self) -> list[np.ndarray]:
         """Rank tables are kept between systems where they are small, else made anew for each."""
-        small = len(self.values) * self.counts.shape[1] * 8 <= 256e6
-        parts = self._parts if small else []
-        return [self._ranks(np.ascontiguousarray(self.counts[:, part])) for part in parts]
+        small = len(self.values) * self.times.shape[1] * 8 <= 256e6
+        return [self._ranks(self.times, part) for part in (self._parts if small else [])]
 
-    def _ranks(self, counts: np.ndarray) -> np.ndarray:
-        ranks: np.ndarray = kernels.ranks_by_level(self.query, self.level, len(self.values), counts)
+    def _ranks(self, times: np.ndarray, part: slice) -> np.ndarray:
+        ranks: np.ndarray = kernels.ranks_by_level(self.row, self.level, len(self.values), times, part.start, part.stop)
         return ranks
 
     def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, Figure]:
@@ -67,7 +66,7 @@ class Judgments:
         elif np.ptp(score) == 0:
             reason = "all scores are equal"
         if reason is not None:
-            nothing = np.full(self.counts.shape[1], np.nan)
+            nothing = np.full(self.times.shape[1], np.nan)
             return {index: Figure(np.nan, nothing, reason) for index in indices}
         compute = {"pearson": self._pearson, "spearman": self._spearman, "kendall": self._kendall}
         return {index: compute[index](score) for index in indices}
@@ -75,49 +74,54 @@ class Judgments:
     def _pearson(self, score: np.ndarray) -> Figure:
         x = (score - score.mean()) / max(np.abs(score - score.mean()).max(), np.finfo(float).tiny)
         y = self.centred
-        number = self.counts.shape[0]
-        sums = np.stack(
-            [np.bincount(self.query, column, number) for column in (np.ones_like(x), x, y, x * x, y * y, x * y)]
+        number = self.times.shape[0]
+        columns = np.stack(
+            [np.bincount(self.row, column, number) for column in (np.ones_like(x), x, y, x * x, y * y, x * y)]
         )
 
-        def correlation(counts: np.ndarray) -> np.ndarray:
-            n, sx, sy, xx, yy, xy = sums @ counts
-            with np.errstate(invalid="ignore", divide="ignore"):
-                left, right = xx - sx * sx / n, yy - sy * sy / n
-                flat = (left <= 1e-12 * xx) | (right <= 1e-12 * yy)
-                figure = (xy - sx * sy / n) / (np.sqrt(left) * np.sqrt(right))
-            return np.where(flat, np.nan, np.clip(figure, -1.0, 1.0))
+        def part_of(part: slice) -> np.ndarray:
+            sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
+            return sums
 
-        return Figure(float(correlation(self.every)[0]), correlation(self.counts))
+        point = _pearson_of(columns.sum(axis=1, keepdims=True))
+        return Figure(float(point[0]), _pearson_of(in_threads(part_of, self._parts)))
 
     def _spearman(self, score: np.ndarray) -> Figure:
-        query, end, level = self._by_score(score)
-        point = kernels.spearman(query, end, level, self._point_ranks, self.every)[0]
+        row, end, level = self._by_score(score)
+        point = kernels.spearman(row, end, level, self._point_ranks, self.every, 0, 1)[0]
         kept = self._part_ranks
 
         def part_of(part: slice) -> np.ndarray:
-            counts = np.ascontiguousarray(self.counts[:, part])
-            ranks = kept[self._parts.index(part)] if kept else self._ranks(counts)
-            figures: np.ndarray = kernels.spearman(query, end, level, ranks, counts)
+            ranks = kept[self._parts.index(part)] if kept else self._ranks(self.times, part)
+            figures: np.ndarray = kernels.spearman(row, end, level, ranks, self.times, part.start, part.stop)
             return figures
 
         return Figure(float(point), in_threads(part_of, self._parts))
 
     def _kendall(self, score: np.ndarray) -> Figure:
-        query, end, level = self._by_score(score)
+        row, end, level = self._by_score(score)
         many = len(self.values)
-        point = kernels.kendall(query, end, level, many, self.every)[0]
+        point = kernels.kendall(row, end, level, many, self.every, 0, 1)[0]
 
         def part_of(part: slice) -> np.ndarray:
-            counts = np.ascontiguousarray(self.counts[:, part])
-            figures: np.ndarray = kernels.kendall(query, end, level, many, counts)
+            figures: np.ndarray = kernels.kendall(row, end, level, many, self.times, part.start, part.stop)
             return figures
 
         return Figure(float(point), in_threads(part_of, self._parts))
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")
-        return self.query[order], group_ends(score[order]), self.level[order]
+        return self.row[order], group_ends(score[order]), self.level[order]
+
+
+def _pearson_of(sums: np.ndarray) -> np.ndarray:
+    """Pearson's r from sums of 1, x, y, xx, yy and xy in rows; NaN where one does not vary."""
+    n, sx, sy, xx, yy, xy = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left, right = xx - sx * sx / n, yy - sy * sy / n
+        flat = (left <= 1e-12 * xx) | (right <= 1e-12 * yy)
+        figure = (xy - sx * sy / n) / (np.sqrt(left) * np.sqrt(right))
+    return np.where(flat, np.nan, np.clip(figure, -1.0, 1.0))
 
 
 def group_ends(ordered: np.ndarray) -> np.ndarray:

@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.bootstrap import REPLICATES, query_counts
+from analysis.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from calibration.errors import RelstudyError
 
 PAIR = ["query_id", "result_id"]
 WEIGHTS = ("design", "equal", "rank-power")
+POPULATIONS = ("auto", "collection", "open")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,8 @@ class JudgedPairs:
     judgment : float [pairs]
     probability : inclusion probabilities, float [pairs], in (0, 1], NaN where unknown
     probability_given : whether the judgments came with inclusion probabilities
+    query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
+        value a query
     """
 
     query_id: np.ndarray
@@ -33,6 +37,7 @@ class JudgedPairs:
     judgment: np.ndarray
     probability: np.ndarray
     probability_given: bool
+    query_probability: np.ndarray
 
     @classmethod
     def of(cls, judgments: pd.DataFrame) -> JudgedPairs:
@@ -47,10 +52,18 @@ class JudgedPairs:
             judgments["judgment"].to_numpy(dtype=float),
             judgments["inclusion_probability"].to_numpy(dtype=float) if given else np.ones(number),
             given,
+            judgments["query_probability"].to_numpy(dtype=float)
+            if "query_probability" in judgments
+            else np.full(number, np.nan),
         )
 
     def __len__(self) -> int:
         return len(self.judgment)
+
+    @property
+    def query_probability_given(self) -> bool:
+        """Whether the probability of any query is known."""
+        return bool(np.isfinite(self.query_probability).any())
 
     @cached_property
     def _factors(self) -> tuple[np.ndarray, np.ndarray]:
@@ -76,9 +89,10 @@ class JudgedPairs:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of pairs, judgments and probabilities, for telling whether two results rest on the same data."""
-        frame = pd.DataFrame(
-            {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": self.probability}
-        ).sort_values(["q", "r"])
+        columns = {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": self.probability}
+        if self.query_probability_given:
+            columns["f"] = self.query_probability
+        frame = pd.DataFrame(columns).sort_values(["q", "r"])
         hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
         return hashlib.sha256(np.ascontiguousarray(hashes).tobytes()).hexdigest()[:16]
 
@@ -101,8 +115,53 @@ class JudgedPairs:
         return inverse / np.nanmean(inverse)
 
     def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
-        """Bootstrap draws of the queries, float64 [queries, replicates]."""
+        """How often each query is drawn with replacement, float64 [queries, replicates]."""
         return query_counts(len(self.queries), replicates, seed)
+
+    @cached_property
+    def fraction(self) -> np.ndarray:
+        """The probability that each query was drawn, float [queries], NaN where unknown."""
+        fraction = np.full(len(self.queries), np.nan)
+        fraction[self.query] = self.query_probability
+        return fraction
+
+    def not_corrected(self, population: str, replicates: int) -> str | None:
+        """Why intervals do not take the queries for a sample of a finite population, or None where they do.
+
+        Parameters
+        ----------
+        population : "collection" (the queries that could have been drawn), "open" (any queries like these), or "auto":
+            the collection where the queries were drawn from a larger one with known probability, else open
+
+        Raises
+        ------
+        RelstudyError
+            where "collection" is asked for and cannot be had
+        """
+        unknown = int(np.isnan(self.fraction).sum())
+        reason = None
+        if population == "open":
+            return "by request"
+        if unknown:
+            reason = f"query_probability unknown for {unknown} of {len(self.queries)} queries"
+        elif not self.probability_given or np.isnan(self.probability).any():
+            reason = "inclusion_probability unknown"
+        elif len(self) * replicates > MOST_CELLS:
+            most = MOST_CELLS // len(self)
+            reason = f"{len(self):,} pairs and {replicates:,} replicates need too much memory (up to {most:,} replicates do not)"
+        if reason is not None and population == "collection":
+            raise RelstudyError(f"intervals cannot speak of the collection (--population collection): {reason}")
+        if reason is None and population == "auto" and (self.fraction == 1).all():
+            reason = "every query was taken (query_probability 1), so they stand for others like them"
+        return reason
+
+    def draws(self, replicates: int = REPLICATES, seed: int = 0, population: str = "auto") -> Draws:
+        """The bootstrap's draws, corrected for a finite population of queries where that is known."""
+        if self.not_corrected(population, replicates) is not None:
+            return whole_queries(self.query, len(self.queries), replicates, seed)
+        given_query = np.minimum(1.0, self.probability / self.query_probability)
+        order = np.lexsort((self.result_id.astype(str), self.query))
+        return two_stages(self.query, self.fraction, given_query, replicates, seed, order)
 
     def lay_beside(self, scores: pd.DataFrame) -> np.ndarray:
         """One system's scores for the judged pairs, float [pairs], NaN where it has none.

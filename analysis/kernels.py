@@ -1,8 +1,9 @@
 """The loops that meet every pair in every replicate, compiled: one pass over pairs sorted once.
 
-Each takes `counts` [queries, replicates] (how often a query is drawn) and walks the pairs in the order of one system's
-score; the inner loop runs over the replicates, side by side. Groups of equal scores are closed together, so ties
-are exact. A replicate in which an index is undefined gets NaN.
+Each takes `times` [rows, replicates] (how much a pair counts in each replicate), every pair's row of it, and the replicates
+from `start` to `stop`; it walks the pairs in the order of one system's score, and the inner loop runs over the
+replicates, side by side. Groups of equal scores are closed together, so ties are exact. A replicate in which an index
+is undefined gets NaN.
 """
 
 from __future__ import annotations
@@ -24,24 +25,86 @@ def _compiled(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
 
 
 @_compiled
+def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """`columns` [quantities, rows] times `times`, float64 [quantities, stop - start].
+
+    A matrix product, but one that a library for square ones does slowly: few quantities, and a table of times too large
+    to be copied.
+    """
+    number, rows = columns.shape
+    table = np.zeros((number, stop - start))
+    for i in range(rows):
+        own = times[i, start:stop]
+        for k in range(number):
+            value = columns[k, i]
+            here = table[k]
+            for b in range(stop - start):
+                here[b] += value * own[b]
+    return table
+
+
+@_compiled
+def sums_by_bin(
+    row: np.ndarray,
+    bin_of: np.ndarray,
+    bins: int,
+    weight: np.ndarray,
+    relevant: np.ndarray,
+    times: np.ndarray,
+    start: int,
+    stop: int,
+) -> np.ndarray:
+    """Weight of all pairs and of the relevant ones in each bin.
+
+    Parameters
+    ----------
+    row, bin_of : int64 [pairs], bins from 0 to bins - 1
+    weight : float64 [pairs]
+    relevant : bool [pairs]
+
+    Returns
+    -------
+    float64 [2, bins, stop - start]
+    """
+    table = np.zeros((2, bins, stop - start))
+    for i in range(len(row)):
+        own = times[row[i], start:stop]
+        w = weight[i]
+        seen = table[0, bin_of[i]]
+        for b in range(stop - start):
+            seen[b] += w * own[b]
+        if relevant[i]:
+            hits = table[1, bin_of[i]]
+            for b in range(stop - start):
+                hits[b] += w * own[b]
+    return table
+
+
+@_compiled
 def retrieval(
-    query: np.ndarray, group_end: np.ndarray, weight: np.ndarray, relevant: np.ndarray, counts: np.ndarray
+    row: np.ndarray,
+    group_end: np.ndarray,
+    weight: np.ndarray,
+    relevant: np.ndarray,
+    times: np.ndarray,
+    start: int,
+    stop: int,
 ) -> np.ndarray:
     """Average precision and area under the ROC curve, weighted.
 
     Parameters
     ----------
-    query : int64 [pairs], in order of descending score
+    row : int64 [pairs], in order of descending score
     group_end : bool [pairs], True at the last pair of each group of equal scores
     weight : float64 [pairs], positive
     relevant : bool [pairs]
-    counts : float64 [queries, replicates]
+    times : float64 [rows, replicates], not negative
 
     Returns
     -------
-    float64 [2, replicates]: average precision, area (ties count half)
+    float64 [2, stop - start]: average precision, area (ties count half)
     """
-    width = counts.shape[1]
+    width = stop - start
     seen = np.zeros(width)
     hits = np.zeros(width)
     hits_before = np.zeros(width)
@@ -49,18 +112,18 @@ def retrieval(
     precision = np.zeros(width)
     area = np.zeros(width)
     some_relevant = False
-    for i in range(len(query)):
-        row = counts[query[i]]
+    for i in range(len(row)):
+        own = times[row[i], start:stop]
         w = weight[i]
         if relevant[i]:
             some_relevant = True
             for b in range(width):
-                share = w * row[b]
+                share = w * own[b]
                 seen[b] += share
                 hits[b] += share
         else:
             for b in range(width):
-                seen[b] += w * row[b]
+                seen[b] += w * own[b]
         if group_end[i]:
             if some_relevant:
                 for b in range(width):
@@ -87,25 +150,27 @@ def retrieval(
 
 
 @_compiled
-def ranks_by_level(query: np.ndarray, level: np.ndarray, levels: int, counts: np.ndarray) -> np.ndarray:
+def ranks_by_level(
+    row: np.ndarray, level: np.ndarray, levels: int, times: np.ndarray, start: int, stop: int
+) -> np.ndarray:
     """Mean rank of each level of a variable in each replicate.
 
     Parameters
     ----------
-    query, level : int64 [pairs]; `level` numbers the distinct values from the lowest, 0
+    row, level : int64 [pairs]; `level` numbers the distinct values from the lowest, 0
     levels : number of distinct values
 
     Returns
     -------
-    float64 [levels, replicates], centred on the middle rank
+    float64 [levels, stop - start], centred on the middle rank
     """
-    width = counts.shape[1]
+    width = stop - start
     table = np.zeros((levels, width))
-    for i in range(len(query)):
-        row = counts[query[i]]
+    for i in range(len(row)):
+        own = times[row[i], start:stop]
         here = table[level[i]]
         for b in range(width):
-            here[b] += row[b]
+            here[b] += own[b]
     total = np.zeros(width)
     for v in range(levels):
         here = table[v]
@@ -122,37 +187,43 @@ def ranks_by_level(query: np.ndarray, level: np.ndarray, levels: int, counts: np
 
 @_compiled
 def spearman(
-    query: np.ndarray, group_end: np.ndarray, level: np.ndarray, ranks: np.ndarray, counts: np.ndarray
+    row: np.ndarray,
+    group_end: np.ndarray,
+    level: np.ndarray,
+    ranks: np.ndarray,
+    times: np.ndarray,
+    start: int,
+    stop: int,
 ) -> np.ndarray:
     """Spearman's correlation of a score with a variable whose ranks are `ranks_by_level`.
 
     Parameters
     ----------
-    query, group_end, level : [pairs] in order of ascending score; `level` of the other variable
-    ranks : float64 [levels, replicates]
+    row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
+    ranks : float64 [levels, stop - start]
 
     Returns
     -------
-    float64 [replicates]
+    float64 [stop - start]
     """
-    width = counts.shape[1]
+    width = stop - start
     total = np.zeros(width)
-    for i in range(len(query)):
-        row = counts[query[i]]
+    for i in range(len(row)):
+        own = times[row[i], start:stop]
         for b in range(width):
-            total[b] += row[b]
+            total[b] += own[b]
     before = np.zeros(width)
     many = np.zeros(width)
     other = np.zeros(width)
     cross = np.zeros(width)
     squares = np.zeros(width)
     other_squares = np.zeros(width)
-    for i in range(len(query)):
-        row = counts[query[i]]
+    for i in range(len(row)):
+        own = times[row[i], start:stop]
         rank = ranks[level[i]]
         for b in range(width):
-            many[b] += row[b]
-            share = row[b] * rank[b]
+            many[b] += own[b]
+            share = own[b] * rank[b]
             other[b] += share
             other_squares[b] += share * rank[b]
         if group_end[i]:
@@ -171,19 +242,27 @@ def spearman(
 
 
 @_compiled
-def kendall(query: np.ndarray, group_end: np.ndarray, level: np.ndarray, levels: int, counts: np.ndarray) -> np.ndarray:
+def kendall(
+    row: np.ndarray,
+    group_end: np.ndarray,
+    level: np.ndarray,
+    levels: int,
+    times: np.ndarray,
+    start: int,
+    stop: int,
+) -> np.ndarray:
     """Kendall's tau-b of a score with a variable of numbered levels, by a Fenwick tree over the levels.
 
     Parameters
     ----------
-    query, group_end, level : [pairs] in order of ascending score; `level` of the other variable
+    row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
     levels : number of distinct values of the other variable
 
     Returns
     -------
-    float64 [replicates]. Cost: pairs x log2(levels) x replicates.
+    float64 [stop - start]. Cost: pairs x log2(levels) x replicates.
     """
-    width = counts.shape[1]
+    width = stop - start
     tree = np.zeros((levels + 1, width))
     held = np.zeros((levels, width))
     inserted = np.zeros(width)
@@ -191,9 +270,9 @@ def kendall(query: np.ndarray, group_end: np.ndarray, level: np.ndarray, levels:
     balance = np.zeros(width)
     tied = np.zeros(width)
     below = np.zeros(width)
-    start = 0
-    for i in range(len(query)):
-        row = counts[query[i]]
+    first = 0
+    for i in range(len(row)):
+        own = times[row[i], start:stop]
         here = held[level[i]]
         for b in range(width):
             below[b] = -inserted[b] + here[b]
@@ -204,11 +283,11 @@ def kendall(query: np.ndarray, group_end: np.ndarray, level: np.ndarray, levels:
                 below[b] += 2.0 * step[b]
             node -= node & -node
         for b in range(width):
-            balance[b] += row[b] * below[b]
-            many[b] += row[b]
+            balance[b] += own[b] * below[b]
+            many[b] += own[b]
         if group_end[i]:
-            for j in range(start, i + 1):
-                added = counts[query[j]]
+            for j in range(first, i + 1):
+                added = times[row[j], start:stop]
                 slot = held[level[j]]
                 for b in range(width):
                     slot[b] += added[b]
@@ -222,7 +301,7 @@ def kendall(query: np.ndarray, group_end: np.ndarray, level: np.ndarray, levels:
                 inserted[b] += many[b]
                 tied[b] += many[b] * (many[b] - 1.0)
                 many[b] = 0.0
-            start = i + 1
+            first = i + 1
     other_tied = np.zeros(width)
     for v in range(levels):
         slot = held[v]

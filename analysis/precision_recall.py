@@ -7,6 +7,7 @@ that of the whole collection.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -106,16 +107,18 @@ class Retrieval:
 
     Parameters
     ----------
-    query : int64 [pairs]
+    row : int64 [pairs], each pair's row of `times`
     relevant : bool [pairs]
-    counts : bootstrap draws, float64 [queries, replicates]
+    times : how much a pair counts in each replicate, float64 [rows, replicates] (`analysis.draws`)
+    queries : how many queries the pairs are of; None takes the number of rows in use
     """
 
-    def __init__(self, query: np.ndarray, relevant: np.ndarray, counts: np.ndarray) -> None:
-        self.query = query.astype(np.int64)
+    def __init__(self, row: np.ndarray, relevant: np.ndarray, times: np.ndarray, queries: int | None = None) -> None:
+        self.row = row.astype(np.int64)
         self.relevant = relevant
-        self.counts = counts
-        self._parts = list(chunks(counts, max(1, min(128, -(-counts.shape[1] // 2)))))
+        self.times = times
+        self.queries = len(np.unique(row)) if queries is None else queries
+        self._parts = chunks(times.shape[1], max(1, min(128, -(-times.shape[1] // 2))))
 
     @property
     def undefined(self) -> str | None:
@@ -129,25 +132,26 @@ class Retrieval:
     def indices(self, score: np.ndarray, weight: np.ndarray) -> dict[str, Figure]:
         """Average precision and normalised rank (one minus the weighted area under the ROC curve)."""
         none_relevant = self.undefined
-        nothing = np.full(self.counts.shape[1], np.nan)
+        nothing = np.full(self.times.shape[1], np.nan)
         if none_relevant is not None:
             missing = Figure(np.nan, nothing, none_relevant)
             return {"average_precision": missing, "normalised_rank": missing}
         order = np.argsort(-score, kind="stable")
-        query, hit, w = self.query[order], self.relevant[order], weight[order]
+        row, hit, w = self.row[order], self.relevant[order], weight[order]
         end = group_ends(score[order])
-        point = kernels.retrieval(query, end, w, hit, np.ones((self.counts.shape[0], 1)))
+        point = kernels.retrieval(row, end, w, hit, np.ones((self.times.shape[0], 1)), 0, 1)
 
         def part_of(part: slice) -> np.ndarray:
-            figures: np.ndarray = kernels.retrieval(query, end, w, hit, np.ascontiguousarray(self.counts[:, part]))
+            figures: np.ndarray = kernels.retrieval(row, end, w, hit, self.times, part.start, part.stop)
             return figures
 
         replicates = in_threads(part_of, self._parts)
-        clusters = len(np.unique(self.query))
         all_relevant = "all pairs are relevant" if self.relevant.all() else None
         return {
-            "average_precision": Figure(float(point[0, 0]), replicates[0], clusters=clusters),
-            "normalised_rank": Figure(1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant, clusters=clusters),
+            "average_precision": Figure(float(point[0, 0]), replicates[0], clusters=self.queries),
+            "normalised_rank": Figure(
+                1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant, clusters=self.queries
+            ),
         }
 
     def operating_points(
@@ -162,40 +166,32 @@ class Retrieval:
     def at_thresholds(
         self, score: np.ndarray, weight: np.ndarray, shares: np.ndarray, thresholds: np.ndarray
     ) -> OperatingPoints:
-        """Precision and recall when pairs with a score of at least each threshold are retrieved.
-
-        Both are ratios of sums over queries, so the replicates are matrix products.
-        """
-        number = self.counts.shape[0]
+        """Precision and recall when pairs with a score of at least each threshold are retrieved."""
         ascending, place = np.unique(thresholds, return_inverse=True)
-        bins = np.searchsorted(ascending, score, side="right")
-        cells = self.query * (len(ascending) + 1) + bins
+        bins = np.searchsorted(ascending, score, side="right").astype(np.int64)
+        number = len(ascending) + 1
 
-        def table(weights: np.ndarray) -> np.ndarray:
-            sums = np.bincount(cells, weights, number * (len(ascending) + 1)).reshape(number, -1)
-            above: np.ndarray = sums[:, ::-1].cumsum(axis=1)[:, ::-1]
+        def part_of(times: np.ndarray, part: slice) -> np.ndarray:
+            own = kernels.sums_by_bin(self.row, bins, number, weight, self.relevant, times, part.start, part.stop)
+            above: np.ndarray = own[:, ::-1].cumsum(axis=1)[:, ::-1]
             return above
 
-        seen, hits = table(weight), table(weight * self.relevant)
-
-        def ratios(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            all_seen, all_hits = counts.T @ seen, counts.T @ hits
+        def ratios(above: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            seen, hits = above
             with np.errstate(invalid="ignore", divide="ignore"):
-                precision = all_hits[:, 1:] / all_seen[:, 1:]
-                recall = all_hits[:, 1:] / all_hits[:, :1]
-                return precision[:, place], recall[:, place], (all_seen[:, 1:] / all_seen[:, :1])[:, place]
+                return (hits[1:] / seen[1:])[place], (hits[1:] / hits[:1])[place], (seen[1:] / seen[:1])[place]
 
-        precision, recall, retrieved = ratios(np.ones((number, 1)))
-        p, r, _ = ratios(self.counts)
+        precision, recall, retrieved = ratios(part_of(np.ones((self.times.shape[0], 1)), slice(0, 1)))
+        p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
         found = [
             (
-                self._proportion(float(precision[0, k]), p[:, k], score >= threshold, self.relevant, weight),
-                self._proportion(float(recall[0, k]), r[:, k], self.relevant, score >= threshold, weight),
+                self._proportion(float(precision[k, 0]), p[k], score >= threshold, self.relevant, weight),
+                self._proportion(float(recall[k, 0]), r[k], self.relevant, score >= threshold, weight),
             )
             for k, threshold in enumerate(thresholds)
         ]
         return OperatingPoints(
-            shares, retrieved[0], thresholds, [pair[0] for pair in found], [pair[1] for pair in found]
+            shares, retrieved[:, 0], thresholds, [pair[0] for pair in found], [pair[1] for pair in found]
         )
 
     def _proportion(

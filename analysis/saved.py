@@ -57,6 +57,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Op
             "result_id": pairs.result_id.tolist(),
             "judgment": pairs.judgment.tolist(),
             "inclusion_probability": _numbers(pairs.probability) if pairs.probability_given else None,
+            "query_probability": _numbers(pairs.query_probability) if pairs.query_probability_given else None,
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
@@ -107,13 +108,14 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
 
 def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     table = content["judgments"]
-    probability = table["inclusion_probability"]
+    probability, of_query = table["inclusion_probability"], table.get("query_probability")
     judgments = pd.DataFrame(
         {
             "query_id": pd.Series(table["query_id"], dtype="str"),
             "result_id": pd.Series(table["result_id"], dtype="str"),
             "judgment": _array(table["judgment"]),
             "inclusion_probability": 1.0 if probability is None else _array(probability),
+            "query_probability": np.nan if of_query is None else _array(of_query),
         }
     )
     judgments.attrs["probabilities"] = "absent" if probability is None else "given"

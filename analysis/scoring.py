@@ -16,7 +16,7 @@ from analysis.compare import agreements, compare, orderings
 from analysis.conventions import conventions, notes_on, numbers
 from analysis.correlation import INDICES as CORRELATIONS
 from analysis.judged import JudgedPairs
-from analysis.precision_recall import Retrieval, precision_recall_curve
+from analysis.precision_recall import precision_recall_curve
 from analysis.rank import normalised_rank_fifth_power, normalised_rank_plain, random_assignment
 from analysis.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from analysis.trec import graded_figures
@@ -75,8 +75,7 @@ def score_candidates(
     """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
     if not candidates:
         raise RelstudyError("there is no system to score")
-    counts = pairs.counts(options.replicates, options.seed)
-    bench = Bench(pairs, counts, options)
+    bench = Bench(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
     systems = [score_one(bench, candidate) for candidate in (progress(candidates) if progress else candidates)]
     comparisons = compare(bench, candidates, systems)
     ranked = orderings(bench, candidates, systems)
@@ -153,7 +152,7 @@ def _variants(bench: Bench, ranking: np.ndarray, used: np.ndarray) -> dict[str, 
 
 
 def _points(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) -> tuple[PrecisionRecallPoint, ...]:
-    prepared = Retrieval(bench.pairs.query[used], bench.relevant[used], bench.counts)
+    prepared = bench.prepared(used)
     if bench.weights_missing is not None or prepared.undefined is not None:
         return ()
     points = prepared.operating_points(ranking, bench.weight(ranking, used))

@@ -140,8 +140,10 @@ def graded_figures(bench: Bench, candidate: Candidate, measures: Sequence[str]) 
     """Means over queries of graded and binary measures, with their bootstrap replicates.
 
     nDCG takes whole gains (`gains`); the others take the study's own threshold. Queries without a relevant pair
-    count as 0, as trec_eval counts them.
+    count as 0, as trec_eval counts them. They speak of the judged pairs, so their replicates draw whole queries and know
+    of no collection.
     """
+    counts = bench.draws.counts
     pairs, threshold = bench.pairs, bench.options.threshold
     if not measures:
         return {}
@@ -161,5 +163,5 @@ def graded_figures(bench: Bench, candidate: Candidate, measures: Sequence[str]) 
         for name, rows in table.groupby("measure", sort=False):
             by_query = np.zeros(len(place))
             by_query[[place[query] for query in rows["query_id"]]] = rows["value"]
-            figures[str(name)] = Figure(float(by_query.mean()), by_query @ bench.counts / bench.counts.sum(axis=0))
+            figures[str(name)] = Figure(float(by_query.mean()), by_query @ counts / counts.sum(axis=0))
     return {name: figures[name] for name in measures if name in figures}

@@ -1,11 +1,16 @@
 """How often 95 % intervals from one sampled study cover the truth of the whole collection.
 
-    python scripts/analysis_coverage.py [--studies 300] [--queries 100] [--results 20]
+    python scripts/analysis_coverage.py [--studies 300] [--queries 100] [--results 20] [--open]
 
 The collection is the demo's: scenes drawn from a seed, and the true relevance of every picture to every other. Four
 systems score all pairs with different skill. A study draws queries by simple random sampling and results by the sampling
 design of `relstudy sample` (exponent 1, floor 0.05); its judgments are the true ones, so that what is tested is the
-design, the weights and the bootstrap. The table in docs/scoring.md is what this prints.
+design, the weights and the bootstrap. --open leaves out that the queries are a known share of the collection's. The
+tables in docs/scoring.md are what this prints.
+
+A star marks proportions so near 1 (or 0) that an interval can err at one end only: more than 2.5 % of the studies hold
+not one miss (or hit), and the interval of such a study must reach to 1 (or 0). Of the 5 % only half is left, so 97.5 to
+100 % is what a right interval reaches there.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from collections import defaultdict
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from analysis.bootstrap import query_counts
+from analysis.draws import two_stages, whole_queries
 from analysis.precision_recall import Retrieval
 from calibration.console import print_table, progress
 from studyapp.demo.latent import draw_scenes
@@ -26,6 +31,7 @@ from studyapp.sampling import inclusion_probabilities, rank_share, simple_random
 IMAGES = 320
 SKILL = (0.9, 0.7, 0.5, 0.3)
 SHARES = (0.02, 0.05, 0.1, 0.3)
+REPLICATES = 1000
 SEED = 0
 
 
@@ -51,11 +57,17 @@ def design(scores: list[np.ndarray], results: int) -> np.ndarray:
     return np.array(rows)
 
 
+def one_kind(hit: np.ndarray) -> bool:
+    """Whether all are hits or all are misses."""
+    return bool(hit.all() or not hit.any())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=300)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--results", type=int, default=20)
+    parser.add_argument("--open", action="store_true", help="as if the queries' probability were not known")
     arguments = parser.parse_args()
     relevant, scores = population()
     probability = design(scores, arguments.results)
@@ -66,6 +78,7 @@ def main() -> None:
     covered: dict[tuple[str, int], list[bool]] = defaultdict(list)
     error: dict[tuple[str, int], list[float]] = defaultdict(list)
     true: dict[tuple[str, int], list[float]] = defaultdict(list)
+    certain: dict[tuple[str, int], list[bool]] = defaultdict(list)
     for number in progress(range(arguments.studies), "studies", arguments.studies):
         random = np.random.default_rng([SEED, number])
         chosen = simple_random_sample(IMAGES, arguments.queries, random)
@@ -73,7 +86,13 @@ def main() -> None:
         cluster = np.repeat(np.arange(len(chosen)), [len(each) for each in drawn])
         query, result = chosen[cluster], np.concatenate(drawn)
         weight = 1 / probability[query, result]
-        bench = Retrieval(cluster, relevant[query, result], query_counts(len(chosen), seed=number))
+        hit = relevant[query, result]
+        if arguments.open:
+            draws = whole_queries(cluster, len(chosen), REPLICATES, number)
+        else:
+            share = np.full(len(chosen), arguments.queries / IMAGES)
+            draws = two_stages(cluster, share, probability[query, result], REPLICATES, number)
+        bench = Retrieval(draws.row, hit, draws.times, len(chosen))
         for system, score in enumerate(scores):
             own = score[query, result]
             indices = bench.indices(own, weight)
@@ -82,11 +101,14 @@ def main() -> None:
                 ("average precision", indices["average_precision"], truth[system][0]),
                 ("normalised rank", indices["normalised_rank"], truth[system][1]),
             ]
-            for place, share in enumerate(SHARES):
+            for place, cut in enumerate(SHARES):
                 retrieved = score >= points.threshold[place]
                 hits = np.count_nonzero(retrieved & relevant)
-                figures.append((f"precision at {share:.0%}", points.precision[place], hits / retrieved.sum()))
-                figures.append((f"recall at {share:.0%}", points.recall[place], hits / relevant.sum()))
+                figures.append((f"precision at {cut:.0%}", points.precision[place], hits / retrieved.sum()))
+                figures.append((f"recall at {cut:.0%}", points.recall[place], hits / relevant.sum()))
+                drawn_in = own >= points.threshold[place]
+                certain[f"precision at {cut:.0%}", system].append(one_kind(hit[drawn_in]))
+                certain[f"recall at {cut:.0%}", system].append(one_kind(drawn_in[hit]))
             for name, figure, value in figures:
                 estimate = figure.estimate()
                 low, high = estimate.low, estimate.high
@@ -101,15 +123,17 @@ def main() -> None:
         cells = [name]
         for system in range(len(scores)):
             key = (name, system)
-            cells += [f"{np.mean(true[key]):.3f}", f"{100 * np.mean(covered[key]):.1f}"]
+            star = "*" if np.mean(certain.get(key, [False])) > 0.025 else " "
+            cells += [f"{np.mean(true[key]):.3f}", f"{100 * np.mean(covered[key]):.1f}{star}"]
         rows.append(cells)
     print(
         f"{arguments.studies} studies of {arguments.queries} of {IMAGES} queries, {arguments.results} of {IMAGES - 1} results "
-        f"each; {relevant.mean():.1%} of all pairs relevant. Mean truth, and coverage of 95 % intervals in %.\n"
+        f"each; {relevant.mean():.1%} of all pairs relevant. Mean truth, and coverage of 95 % intervals in %"
+        f"{', as if the share of the queries were not known' if arguments.open else ''}.\n"
     )
     print_table(rows, ["", *(text for s in "ABCD" for text in (f"true {s}", f"% {s}"))])
     bias = max(abs(np.mean(v)) / max(np.std(v), 1e-12) for v in error.values() if np.std(v) > 0)
-    print(f"\nLargest mean error: {bias:.2f} of a standard deviation.")
+    print(f"\n* an interval can err at one end only.\nLargest mean error: {bias:.2f} of a standard deviation.")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,13 @@ from calibration.console import print_json, progress, say
 @click.option("--replicates", default=1000, show_default=True, type=click.IntRange(100), help="Bootstrap replicates.")
 @click.option("--seed", default=0, show_default=True, help="Seed of bootstrap and folds.")
 @click.option(
+    "--population",
+    type=click.Choice(["auto", "collection", "open"]),
+    default="auto",
+    show_default=True,
+    help="What intervals speak of, as for `relstudy score`.",
+)
+@click.option(
     "--by-source/--no-by-source",
     default=True,
     show_default=True,
@@ -32,6 +39,7 @@ def report(
     folds: int,
     replicates: int,
     seed: int,
+    population: str,
     by_source: bool,
     as_json: bool,
 ) -> None:
@@ -49,13 +57,14 @@ def report(
     from calibration.tables import write_text
 
     tables = read_study(folder, judgments)
-    choices = Choices(threshold, "isotonic", folds, replicates, seed, by_source)
+    choices = Choices(threshold, "isotonic", folds, replicates, seed, by_source, population)
     command = ["relstudy", "report", "DIR"]
     if judgments is not None:
         command += ["--judgments", judgments.name]
     if threshold is not None:
         command += ["--threshold", f"{threshold:g}"]
     command += ["--folds", str(folds), "--replicates", str(replicates), "--seed", str(seed)]
+    command += [] if population == "auto" else ["--population", population]
     command += [] if by_source else ["--no-by-source"]
     page, result = study_page(tables, choices, command, progress)
     target = folder / "report" / "index.html" if out is None else out

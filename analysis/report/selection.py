@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.bootstrap import Figure
 from analysis.correlation import Judgments
+from analysis.draws import Draws
 from analysis.report.layout import Block, Heading, Paragraph
 from analysis.report.tables import Cell, Column, Table
 from analysis.report.words import listed, order_of, orders_agree
@@ -98,8 +99,7 @@ def by_source(
     result: ScoreResult,
     members: Mapping[str, np.ndarray],
     values: Mapping[str, Mapping[str, np.ndarray]],
-    counts: np.ndarray,
-    query: np.ndarray,
+    draws: Draws,
 ) -> list[Table]:
     """Tables 5.3-5.6: for each system, the correlation by mapping method on the pairs that each system selected.
 
@@ -107,8 +107,7 @@ def by_source(
     ----------
     members : the pairs of each source, bool [pairs]
     values : by system and method, out-of-fold mapped scores, float [pairs], NaN where unscored
-    counts : bootstrap draws of the queries, float [queries, replicates]
-    query : number of each pair's query, int [pairs]
+    draws : of the judged pairs
     """
     shown = [name for name, pairs in members.items() if pairs.sum() >= FEWEST_PAIRS]
     prepared: dict[bytes, Judgments] = {}
@@ -117,11 +116,11 @@ def by_source(
         used = pairs & np.isfinite(score)
         key = np.packbits(used).tobytes()
         if key not in prepared:
-            prepared[key] = Judgments(query[used], result.judgment[used], counts)
+            prepared[key] = Judgments(draws.row[used], result.judgment[used], draws.times)
         return prepared[key].correlate(score[used], ("pearson",))["pearson"]
 
     tables = []
-    everything = np.ones(len(query), dtype=bool)
+    everything = np.ones(len(draws.row), dtype=bool)
     for system in order_of(result):
         rows: list[list[Cell]] = []
         for method, score in values.get(system.name, {}).items():

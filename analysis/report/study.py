@@ -43,6 +43,7 @@ class Choices:
     folds : folds by query
     replicates, seed : of the bootstrap; the seed also of the folds
     by_source : whether the tables by selecting system are made, which fits every method anew
+    population : what intervals speak of (`analysis.candidate.Options`)
     """
 
     threshold: float | None = None
@@ -51,6 +52,7 @@ class Choices:
     replicates: int = 1000
     seed: int = 0
     by_source: bool = True
+    population: str = "auto"
 
 
 def study_page(
@@ -66,7 +68,9 @@ def study_page(
     progress : wraps the long loop, as `calibration.console.progress`
     """
     threshold = tables.threshold if choices.threshold is None else choices.threshold
-    options = Options(threshold=threshold, replicates=choices.replicates, seed=choices.seed)
+    options = Options(
+        threshold=threshold, replicates=choices.replicates, seed=choices.seed, population=choices.population
+    )
     pairs = JudgedPairs.of(tables.judgments)
     candidates, values = _mapped(tables, pairs, options, choices, progress)
     result = score_candidates(pairs, candidates, options)
@@ -215,8 +219,8 @@ def paper_section(
     chose = selection.chose_pairs([system.name for system in result.systems], sources)
     if sources is not None and any(values.values()):
         members = selection.source_members(sources)
-        counts = pairs.counts(options.replicates, options.seed)
-        by_source = selection.by_source(result, members, values, counts, pairs.query)
+        draws = pairs.draws(options.replicates, options.seed, options.population)
+        by_source = selection.by_source(result, members, values, draws)
         if by_source:
             blocks += [
                 Heading("Does it matter which system selected the pairs?"),

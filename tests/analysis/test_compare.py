@@ -128,6 +128,20 @@ def test_a_new_system_is_placed_among_saved_ones_exactly_as_if_all_were_scored_t
     assert json.dumps(apart) == json.dumps(together)
 
 
+def test_a_saved_comparison_keeps_the_finite_population_of_queries(tmp_path: Path) -> None:
+    judgments, scores = tables(systems=(0.9, 0.5))
+    judgments = judgments.assign(query_probability=0.5, inclusion_probability=judgments["inclusion_probability"] / 2)
+    pairs = JudgedPairs.of(judgments)
+    candidates = [candidate_of(pairs, str(name), group, FEW) for name, group in scores.groupby("system")]
+    save_comparison(pairs, candidates[:1], FEW, tmp_path / "saved.json")
+    saved = read_comparison(tmp_path / "saved.json")
+    apart = score_candidates(saved.pairs, [*saved.candidates, candidates[1]], saved.options)
+    assert apart.conventions["population"] == "finite population of queries: f = 0.5, corrected"
+    assert json.dumps(apart.as_json()) == json.dumps(score_candidates(pairs, candidates, FEW).as_json())
+    with pytest.raises(RelstudyError, match="made with other judgments"):
+        same_judgments(saved, judgments.assign(query_probability=0.6))
+
+
 def test_a_comparison_is_refused_with_other_judgments_or_damaged(tmp_path: Path) -> None:
     judgments, scores = tables(systems=(0.9,))
     pairs = JudgedPairs.of(judgments)

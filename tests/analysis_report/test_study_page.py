@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from analysis.draws import whole_queries
 from analysis.report import selection
 from analysis.report.cli import report
 from analysis.report.inputs import StudyTables, read_study
@@ -140,8 +141,8 @@ def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: StudyTa
     system = result.systems[0]
     assert system.mapped_scores is not None
     query = pd.factorize(result.query_id, sort=True)[0]
-    counts = np.ones((query.max() + 1, 3))
-    found = selection.by_source(result, members, {system.name: {"m": system.mapped_scores}}, counts, query)[0]
+    draws = whole_queries(query, query.max() + 1, 3, 0)
+    found = selection.by_source(result, members, {system.name: {"m": system.mapped_scores}}, draws)[0]
     row = dict(zip([column.name for column in found.columns], found.rows[0], strict=True))
     expected = []
     for name, pairs in members.items():
