@@ -59,7 +59,7 @@ class CodeFile:
     def read(self, rows: slice = slice(None)) -> Codes:
         """The codes of these rows; of a .npy file nothing else is read."""
         if self.form == "hex":
-            return _read_hex(self.path).take(rows)
+            return _from_hex(_hex_lines(self.path)[rows])
         array = _code_array(self.path)
         if self.form == "packed":
             return Codes.from_packed(array[rows])
@@ -157,11 +157,6 @@ def _hex_lines(file: str) -> list[str]:
     lines = text_lines(file)
     if not lines:
         raise RelstudyError(f"{file}: the file is empty; one hexadecimal code a line is needed")
-    return lines
-
-
-def _read_hex(file: str) -> Codes:
-    lines = _hex_lines(file)
     width = len(lines[0])
     faults = []
     for row, line in enumerate(lines, start=1):
@@ -171,5 +166,10 @@ def _read_hex(file: str) -> Codes:
             faults.append(Fault(file, row, None, line, f"{width} hexadecimal digits are allowed, as in row 1"))
     if faults:
         raise TableError(faults)
+    return lines
+
+
+def _from_hex(lines: list[str]) -> Codes:
+    width = len(lines[0])
     octets = np.frombuffer(bytes.fromhex("".join(line + "0" * (width % 2) for line in lines)), dtype=np.uint8)
     return Codes.from_packed(octets.reshape(len(lines), -1), bits=4 * width)

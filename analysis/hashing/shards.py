@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 from analysis.hashing.code_files import CodeFile, Format, read_codes
 from analysis.hashing.counts import CountTable, Engine, count, merge
 from analysis.hashing.labels import Labels, read_labels
-from analysis.hashing.truth import LabelTruth, ListedTruth, Truth, check_sizes
+from analysis.hashing.truth import LabelTruth, ListedTruth, Truth
 from analysis.hashing.truth_file import load_truth
 from calibration.errors import RelstudyError
 
@@ -93,7 +93,12 @@ def parts_of(job: Job, size: int) -> list[Part]:
 def _check_truth(job: Job, queries: CodeFile, files: list[CodeFile]) -> None:
     if job.truth_file is not None:
         truth = _lists(job.truth_file, _stamps(job.truth_file))
-        check_sizes(truth, queries.codes, sum(file.codes for file in files))
+        codes = sum(file.codes for file in files)
+        if truth.sizes != (queries.codes, codes):
+            raise RelstudyError(
+                f"{job.truth_file} speaks of {len(truth)} queries and {truth.codes} codes; "
+                f"there are {queries.codes} and {codes}"
+            )
         return
     for file, labels, path in zip([queries, *files], _labels(job), _label_files(job), strict=True):
         if len(labels) != file.codes:

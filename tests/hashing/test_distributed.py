@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import analysis.hashing.distributed as our_distributed
 from analysis.hashing.shards import Job, count_files
 from calibration.errors import RelstudyError
 
@@ -49,3 +52,35 @@ def test_a_cluster_that_loses_a_worker_counts_the_same_bits(job: Job) -> None:
 def test_a_scheduler_that_is_not_there_is_named(job: Job) -> None:
     with pytest.raises(RelstudyError, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:9"):
         count_files(job, engine="dask", scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_scheduler_without_workers_is_named(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(our_distributed, "PATIENCE", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(RelstudyError, match="has no worker; start some with `dask worker`"),
+    ):
+        count_files(job, engine="dask", scheduler=cluster.scheduler_address)
+
+
+def test_a_fault_that_a_worker_finds_ends_with_its_sentence(job: Job, tmp_path: Path) -> None:
+    signs = np.ones((500, 64))
+    signs[::2] = -1
+    signs[377, 2] = np.nan
+    np.save(tmp_path / "db.npy", signs)
+    np.save(tmp_path / "y.npy", np.zeros(500, dtype=int))
+    wrong = replace(job, database=(str(tmp_path / "db.npy"),), database_labels=(str(tmp_path / "y.npy"),))
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(RelstudyError, match=r"db\.npy, row 377, column 2 \(counted from 0\): 'nan' is not allowed"),
+    ):
+        count_files(wrong, engine="dask", scheduler=cluster.scheduler_address, size=100)
+
+
+def test_workers_are_told_files_by_names_that_hold_everywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = Job("q.npy", ("a.npy", "b.npy"), "yq.npy", ("ya.npy", "yb.npy"), None, "packed").absolute()
+    names = [here.queries, *here.database, str(here.query_labels), *here.database_labels]
+    assert names == [str(tmp_path / f"{name}.npy") for name in ("q", "a", "b", "yq", "ya", "yb")]
+    assert (here.truth_file, here.form) == (None, "packed")
+    assert Job("q.npy", ("a.npy",), None, (), "t.npz").absolute().truth_file == str(tmp_path / "t.npz")

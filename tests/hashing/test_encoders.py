@@ -7,10 +7,12 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.linalg import orthogonal_procrustes
+from sklearn.decomposition import PCA
 
 from analysis.hashing.codes import Codes
 from analysis.hashing.digits import baselines, extension_tables
-from analysis.hashing.encoders import ENCODERS, ITQ, LSH
+from analysis.hashing.encoders import ENCODERS, ITQ, LSH, base
 from analysis.hashing.encoders.spherical import _inside
 from analysis.hashing.extension import extended
 from analysis.hashing.health import code_health
@@ -27,8 +29,9 @@ def figures() -> dict[str, dict[str, float]]:
 
 @pytest.mark.slow
 def test_itq_is_above_pca_hashing_and_lsh_and_supervised_codes_far_above(figures) -> None:
-    assert figures["itq"]["mAP"] > figures["lsh"]["mAP"] > figures["pcah"]["mAP"]
-    assert figures["itq"]["mAP"] > figures["pca-rr"]["mAP"]
+    assert figures["itq"]["mAP"] > figures["lsh"]["mAP"] + 0.1
+    assert figures["lsh"]["mAP"] > figures["pcah"]["mAP"] + 0.1
+    assert figures["itq"]["mAP"] > figures["pca-rr"]["mAP"] + 0.05
     assert figures["ksh"]["mAP"] > figures["itq"]["mAP"] + 0.2
     assert figures["grh"]["mAP"] > figures["itq"]["mAP"]
 
@@ -91,9 +94,113 @@ def test_each_hypersphere_holds_half_of_the_training_data() -> None:
     assert np.abs(shared[np.triu_indices(6, 1)] - 0.25).mean() < 0.03  # the stopping rule is 10 % of a quarter
 
 
-def test_supervised_encoders_ask_for_labels() -> None:
+@pytest.fixture(scope="module")
+def cloud() -> np.ndarray:
+    rng = np.random.default_rng(12)
+    return rng.standard_normal((500, 9)) @ rng.standard_normal((9, 9)) + rng.standard_normal(9)
+
+
+def test_pcah_is_the_sign_of_scikit_learns_principal_components(cloud) -> None:
+    oracle = Codes.from_signs(PCA(5).fit(cloud[:400]).transform(cloud))
+    ours = ENCODERS["pcah"](5).fit(cloud[:400]).encode(cloud)
+    # A component's sign is a convention; distances do not hang on it.
+    assert (ours.distances(ours) == oracle.distances(oracle)).all()
+
+
+def test_pca_rr_turns_the_principal_components_rigidly(cloud) -> None:
+    components = PCA(5).fit(cloud).transform(cloud)
+    turned = ENCODERS["pca-rr"](5, seed=3).fit(cloud).project(cloud)
+    assert np.allclose(turned @ turned.T, components @ components.T, atol=1e-8)
+    assert not np.allclose(np.abs(turned), np.abs(components), atol=0.1)
+
+
+def test_itq_ends_where_its_rotation_is_the_procrustes_solution_for_its_own_codes(cloud) -> None:
+    encoder = ITQ(4, iterations=500).fit(cloud)
+    turned = encoder.project(cloud)
+    components = PCA(4).fit(cloud).transform(cloud)
+    rotation, _ = orthogonal_procrustes(components, np.where(turned > 0, 1.0, -1.0))
+    assert np.allclose(components @ rotation, turned, atol=1e-8)
+
+
+def test_spectral_hashing_takes_the_smoothest_sines_of_a_box() -> None:
+    """A box of 4 by 1.1: the smallest (k / w) are 1/4, 2/4, 3/4 along the first side, 1/1.1 along the second, 4/4."""
+    first, second = (np.linspace(0, width, 41) for width in (4.0, 1.1))
+    box = np.array([(x, y) for x in first for y in second])
+    encoder = ENCODERS["sh"](5).fit(box)
+    sines = [np.sin(np.pi / 2 + k * np.pi / width * box[:, side]) for k, width, side in
+             ((1, 4, 0), (2, 4, 0), (3, 4, 0), (1, 1.1, 1), (4, 4, 0))]  # fmt: skip
+    for ours, oracle in zip(encoder.project(box).T, sines, strict=True):
+        same = np.abs(ours - oracle).max() < 1e-9
+        mirrored = np.abs(ours + oracle).max() < 1e-9  # an odd mode seen from the box's other end
+        assert same or mirrored
+
+
+@pytest.mark.parametrize("apart", [0.3, 1.0, 4.0])
+def test_sklsh_bits_differ_with_the_probability_of_raginsky_and_lazebnik(apart: float) -> None:
+    """P = 8/pi^2 sum over m of (1 - K(m u)) / (4 m^2 - 1) for the Gaussian kernel K of width w."""
+    bits, width = 20_000, 1.5
+    encoder = ENCODERS["sklsh"](bits, width=width).fit(np.eye(3))
+    pair = encoder.encode(np.array([[0.2, 0.1, 0.4], [0.2 + apart, 0.1, 0.4]]))
+    m = np.arange(1, 2000)
+    chance = 8 / np.pi**2 * ((1 - np.exp(-((m * apart) ** 2) / (2 * width**2))) / (4 * m**2 - 1)).sum()
+    share = pair.distances(pair)[0, 1] / bits
+    assert share == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / bits))  # four standard errors
+
+
+@pytest.fixture(scope="module")
+def classes() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 4, 240)
+    return rng.standard_normal((4, 8))[labels] * 1.5 + rng.standard_normal((240, 8)), labels
+
+
+def test_ksh_fits_inner_products_of_codes_to_shared_classes_better_than_any_unsupervised_code(classes) -> None:
+    vectors, labels = classes
+    wanted = np.where(labels[:, None] == labels[None], 1.0, -1.0)
+
+    def misfit(name: str) -> float:
+        signs = np.where(ENCODERS[name](8).fit(vectors, labels).encode(vectors).unpacked(), 1.0, -1.0)
+        return float(((signs @ signs.T / 8 - wanted) ** 2).mean())
+
+    assert misfit("ksh") < 0.6 * min(misfit(name) for name in ("lsh", "pcah", "itq", "sh", "spherical"))
+
+
+def test_grh_smooths_over_classes_by_alpha(classes) -> None:
+    """At alpha 0 the hyperplanes learn the first bits; at 1 every class votes, and its members agree."""
+    vectors, labels = classes
+    first = ITQ(8).fit(vectors).encode(vectors).unpacked()
+    alone, voted = (ENCODERS["grh"](8, alpha=alpha, rounds=1).fit(vectors, labels) for alpha in (0.0, 1.0))
+    assert (alone.encode(vectors).unpacked() == first).mean() > 0.97  # soft margins leave points near the planes
+    votes = np.array([first[labels == label].mean(axis=0) > 0.5 for label in range(4)])
+    assert (voted.encode(vectors).unpacked() == votes[labels]).mean() > 0.95
+
+
+def test_encoders_refuse_what_they_cannot_learn_from_or_encode() -> None:
     with pytest.raises(RelstudyError, match="KSH learns from labels"):
         ENCODERS["ksh"](8).fit(np.eye(10))
+    with pytest.raises(RelstudyError, match="3 labels do not fit 10 training vectors"):
+        ENCODERS["ksh"](8).fit(np.eye(10), np.arange(3))
+    with pytest.raises(RelstudyError, match=r"at least two vectors in the shape \(n, D\); this array has \(1, 4\)"):
+        LSH(8).fit(np.ones((1, 4)))
+    for bad in (np.nan, np.inf, 1e200):
+        with pytest.raises(RelstudyError, match="finite numbers whose squares can be added up"):
+            LSH(8).fit(np.array([[1.0, bad], [0.0, 1.0]]))
+    with pytest.raises(RelstudyError, match=r"shape \(n, 10\) are needed, this array has \(2, 3\)"):
+        LSH(8).fit(np.eye(10)).encode(np.ones((2, 3)))
+
+
+def test_vectors_are_encoded_in_blocks_that_change_nothing(monkeypatch) -> None:
+    vectors = np.random.default_rng(0).standard_normal((50, 6))
+    encoder = LSH(70).fit(vectors)
+    whole = encoder.encode(vectors).columns
+    monkeypatch.setattr(base, "BLOCK", 7)
+    assert (encoder.encode(vectors).columns == whole).all()
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_vectors_that_are_all_equal_still_get_codes(name: str) -> None:
+    encoder = ENCODERS[name](4).fit(np.ones((20, 5)), np.arange(20) % 2)
+    assert len(np.unique(encoder.encode(np.ones((3, 5))).columns)) == 1
 
 
 def test_ranking_measures_do_not_see_the_same_extension_but_ramap_does() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
+from sklearn.metrics import auc
 
 from analysis.hashing.ball import ball_sizes, collision_probability, lookup_cost, ramap, ramap_from_precision
 from analysis.hashing.codes import Codes
 from analysis.hashing.counts import CountTable, count
 from analysis.hashing.labels import Labels
 from analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
-from analysis.hashing.radius import area_under_curve, precision_recall_by_radius
+from analysis.hashing.radius import AreaRule, area_under_curve, precision_recall_by_radius
 from analysis.hashing.truth import LabelTruth
 
 ROUNDING = 1e-12
@@ -54,6 +56,48 @@ def test_macro_figures_equal_direct_enumeration_under_each_empty_ball_rule(world
     curve = precision_recall_by_radius(table, empty_ball=rule)
     assert curve.empty_balls[2] == (~near.any(axis=1)).sum() > 0
     assert curve.precision_macro[2] == pytest.approx(np.nanmean(own), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("rule", ["zero", "skip"])
+@pytest.mark.parametrize("beta", [1.0, 0.5])
+def test_macro_recall_and_f_equal_direct_enumeration_under_each_rule_for_queries_without_relevant(
+    world, rule, beta: float
+) -> None:
+    queries, codes, _, _ = world
+    rng = np.random.default_rng(5)
+    own, theirs = rng.integers(0, 7, 40), rng.integers(0, 4, 3000)  # classes 4, 5 and 6 have no relevant code
+    relevant = own[:, None] == theirs[None, :]
+    near = queries.distances(codes) <= 4
+    recalls, fs = [], []
+    for hit, all_near, wanted in zip((near & relevant).sum(1), near.sum(1), relevant.sum(1), strict=True):
+        if wanted:
+            recalls.append(hit / wanted)
+            precision, recall = hit / max(all_near, 1), hit / wanted
+            fs.append((1 + beta**2) * precision * recall / (beta**2 * precision + recall) if hit else 0.0)
+        elif rule == "zero":
+            recalls.append(0.0)
+            fs.append(0.0)
+    assert len(fs) > 20 if rule == "zero" else 20 < len(fs) < 40
+    table = count(queries, codes, LabelTruth(Labels(classes=own), Labels(classes=theirs)))
+    curve = precision_recall_by_radius(table, beta=beta, no_relevant=rule)
+    assert curve.recall_macro[4] == pytest.approx(np.mean(recalls), abs=ROUNDING)
+    assert curve.f_macro[4] == pytest.approx(np.mean(fs), abs=ROUNDING)
+
+
+def test_areas_over_radii_equal_sums_over_the_points_of_the_curve(world) -> None:
+    queries, codes, relevant, table = world
+    distance = queries.distances(codes)
+    points = [
+        ((near & relevant).sum() / max(near.sum(), 1), (near & relevant).sum() / relevant.sum())
+        for near in (distance <= radius for radius in range(17))
+    ]
+    curve = precision_recall_by_radius(table)
+    areas = {rule: area_under_curve(curve.precision_micro, curve.recall_micro, rule) for rule in get_args(AreaRule)}
+    steps = [points[d][0] * (points[d][1] - points[d - 1][1]) for d in range(1, 17)]
+    assert areas["literal"] == pytest.approx(sum(steps), abs=ROUNDING)
+    assert areas["sum"] == pytest.approx(points[0][0] * points[0][1] + sum(steps), abs=ROUNDING)
+    precision, recall = np.array([(points[0][0], 0.0), *points]).T
+    assert areas["trapezoid"] == pytest.approx(auc(recall, precision), abs=ROUNDING)
 
 
 def test_moran_figure_3_4_b_gives_f1_0_667_by_his_own_equation() -> None:
@@ -102,6 +146,19 @@ def test_ramap_from_a_table_is_the_formula_on_its_macro_precision(world) -> None
     precision = np.nan_to_num(precision_recall_by_radius(table).precision_macro)
     by_hand = sum(precision[r] / sum(math.comb(16, k) for k in range(r + 1)) for r in range(4)) / 4
     assert ramap(table, 3) == pytest.approx(by_hand, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("rule", ["zero", "skip"])
+def test_ramap_equals_enumeration_under_each_rule_for_empty_balls(world, rule) -> None:
+    queries, codes, relevant, table = world
+    distance = queries.distances(codes)
+    added = 0.0
+    for radius in range(4):
+        near = distance <= radius
+        own = [(n & r).sum() / n.sum() for n, r in zip(near, relevant, strict=True) if n.any()]
+        mean = sum(own) / (len(queries) if rule == "zero" else max(len(own), 1))
+        added += mean / sum(math.comb(16, k) for k in range(radius + 1))
+    assert ramap(table, 3, rule) == pytest.approx(added / 4, abs=ROUNDING)
 
 
 def test_lookup_cost_counts_probes_candidates_and_empty_balls(world) -> None:

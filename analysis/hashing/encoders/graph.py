@@ -29,7 +29,7 @@ class GRH(Encoder):
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None
         start = ITQ(min(self.bits, vectors.shape[1]), self.seed).fit(vectors)
-        first = _more_bits(np.sign(start.project(vectors)), self.bits, self.seed)
+        first = _more_bits(_signs(start.project(vectors)), self.bits, self.seed)
         self.mean_ = vectors.mean(axis=0)
         self.scale_ = float(vectors.std()) or 1.0
         scaled = (vectors - self.mean_) / self.scale_
@@ -40,9 +40,9 @@ class GRH(Encoder):
         for _ in range(self.rounds):
             # S is block diagonal by class, so D^-1 S L is the mean of a class: no n x n matrix.
             smooth = self.alpha * (member @ (member.T @ bits)) / sizes + (1 - self.alpha) * first
-            bits = np.where(smooth > 0, 1.0, -1.0)
+            bits = _signs(smooth)
             self._refit(scaled, bits)
-            bits = np.where(self.project(vectors) > 0, 1.0, -1.0)
+            bits = _signs(self.project(vectors))
 
     def _refit(self, scaled: np.ndarray, bits: np.ndarray) -> None:
         weights, offsets = [], []
@@ -60,9 +60,13 @@ class GRH(Encoder):
         return np.asarray((vectors - self.mean_) / self.scale_ @ self.weights_ + self.offsets_)
 
 
+def _signs(values: np.ndarray) -> np.ndarray:
+    return np.where(values > 0, 1.0, -1.0)
+
+
 def _more_bits(bits: np.ndarray, number: int, seed: int) -> np.ndarray:
     if bits.shape[1] >= number:
         return bits
     rng = np.random.default_rng(seed)
-    extra = np.sign(bits @ rng.standard_normal((bits.shape[1], number - bits.shape[1])))
+    extra = _signs(bits @ rng.standard_normal((bits.shape[1], number - bits.shape[1])))
     return np.hstack([bits, extra])

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from analysis.hashing.encoders.base import Encoder
+from analysis.hashing.vector_truth import epsilon_radius
 
 
 @dataclass
@@ -25,7 +26,7 @@ class SKLSH(Encoder):
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)
-        width = self.width or _neighbour_distance(vectors, rng)
+        width = self.width or _neighbour_distance(vectors, self.seed)
         self.mean_ = vectors.mean(axis=0)
         self.frequency_ = rng.standard_normal((vectors.shape[1], self.bits)) / width
         self.phase_ = rng.uniform(0, 2 * np.pi, self.bits)
@@ -35,10 +36,9 @@ class SKLSH(Encoder):
         return np.asarray(np.cos((vectors - self.mean_) @ self.frequency_ + self.phase_) + self.threshold_)
 
 
-def _neighbour_distance(vectors: np.ndarray, rng: np.random.Generator, neighbour: int = 50) -> float:
-    some = vectors[rng.choice(len(vectors), min(200, len(vectors)), replace=False)]
-    near = np.sort(cdist(some, vectors), axis=1)[:, min(neighbour, len(vectors) - 1)]
-    return float(max(near.mean(), np.finfo(float).tiny))
+def _neighbour_distance(vectors: np.ndarray, seed: int) -> float:
+    # The radius of an epsilon-ball, or the smallest number where all training vectors are equal.
+    return epsilon_radius(vectors, neighbours=min(50, len(vectors) - 1), seed=seed) or np.finfo(float).tiny
 
 
 @dataclass
@@ -66,7 +66,7 @@ class KSH(Encoder):
         kernel = raw[chosen] - self.mean_
         residue = self.bits * np.where(labels[chosen][:, None] == labels[chosen][None, :], 1.0, -1.0)
         gram = kernel.T @ kernel
-        gram += 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))
+        gram += 1e-6 * (np.trace(gram) / len(gram) or 1.0) * np.eye(len(gram))
         weights = np.empty((kernel.shape[1], self.bits))
         for bit in range(self.bits):
             weights[:, bit] = _fit_bit(kernel, residue, gram)

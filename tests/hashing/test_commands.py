@@ -1,0 +1,171 @@
+"""`relstudy hash` as a person uses it: every command, and a sentence for every mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from studyapp.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Vectors, labels, ids, judgments and codes of 120 items, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(6)
+    labels = rng.integers(0, 3, 120)
+    vectors = rng.standard_normal((3, 8))[labels] * 2 + rng.standard_normal((120, 8))
+    for name, rows in (("q", slice(0, 20)), ("db", slice(20, 120)), ("x", slice(None))):
+        np.save(f"{name}.npy", vectors[rows])
+        np.save(f"y{name}.npy", labels[rows])
+        np.save(f"{name}_codes.npy", vectors[rows] > 0)
+        Path(f"{name}_ids.txt").write_text("\n".join(f"i{k}" for k in np.arange(120)[rows]))
+    pairs = [(f"i{a}", f"i{b}", 1 + 4 * (labels[a] == labels[b])) for a in range(20) for b in range(20, 60)]
+    pd.DataFrame(pairs, columns=["query_id", "result_id", "judgment"]).to_csv("judgments.csv", index=False)
+    np.save("narrow.npy", vectors[:, :5])
+    np.save("nan.npy", np.where(np.arange(8) == 3, np.nan, vectors))
+    np.save("flat.npy", vectors[0])
+    np.save("none.npy", np.zeros((0, 8)))
+    np.save("huge.npy", vectors * 1e200)
+    np.save("yshort.npy", labels[:7])
+    Path("several.txt").write_text("a b\n" * 120)
+    return tmp_path
+
+
+def run(command: str) -> dict:
+    result = CliRunner().invoke(main, ["hash", *command.split(), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_truth_counts_and_names_its_radius_or_neighbours(folder: Path) -> None:
+    ball = run("truth --kind epsilon-ball --queries q.npy --database db.npy --training x.npy --neighbours 20 -o t.npz")
+    vectors = np.load("x.npy")
+    apart = np.linalg.norm(vectors[:20, None] - vectors[None, 20:], axis=-1) <= ball["radius"]
+    assert ball["relevant"] == apart.sum()
+    assert ball["queries_without_relevant"] == (~apart.any(axis=1)).sum()
+    assert ball["kind"] == f"epsilon-ball of radius {ball['radius']:g}"
+    counted = run("count --queries q_codes.npy --database db_codes.npy --truth t.npz -o table.npz")
+    assert (counted["relevant"], counted["truth"]) == (ball["relevant"], ball["kind"])
+    assert run("evaluate table.npz")["conventions"]["truth"] == ball["kind"]
+    near = run("truth --kind k-nn --queries q.npy --database db.npy --neighbours 7 -o t.npz")
+    assert (near["relevant"], near["kind"], near["radius"]) == (140, "7-NN", None)
+    people = "--query-ids q_ids.txt --database-ids db_ids.txt"
+    judged = run(f"truth --kind judgments --judgments judgments.csv {people} --threshold 2 -o t.npz")
+    labels = np.load("yx.npy")
+    assert judged["relevant"] == (labels[:20, None] == labels[None, 20:60]).sum()
+    assert judged["kind"] == "judgments above 2"
+
+
+@pytest.mark.parametrize("strategy", ["improved", "literature"])
+def test_split_writes_parts_that_numpy_reads(folder: Path, strategy: str) -> None:
+    sizes = {
+        "improved": "--size test_queries=10 --size test_database=40 --size validation_queries=10 --size training=30",
+        "literature": "--size test_queries=10 --size training=60",
+    }
+    made = run(f"split --labels yx.npy --vectors x.npy --strategy {strategy} {sizes[strategy]} --seed 4 -o splits")
+    assert len(made["files"]) == 10
+    assert made["leaks"] == []
+    first, again = (np.load(made["files"][i]) for i in (0, 1))
+    assert len(first["test_queries"]) == made["sizes"]["test_queries"] == 10
+    assert not np.intersect1d(first["test_queries"], first["training"]).size
+    assert first["test_queries"].tolist() != again["test_queries"].tolist()
+    assert json.loads(str(first["header"]))["seed"] == 4
+
+
+def test_split_tells_of_test_queries_that_were_trained_on_under_another_number(folder: Path) -> None:
+    np.save("twice.npy", np.repeat(np.load("x.npy")[:60], 2, axis=0))
+    sizes = "--size test_queries=20 --size training=60"
+    made = run(f"split --vectors twice.npy --strategy literature {sizes} --times 1 -o splits")
+    assert len(made["leaks"]) == 1
+    assert "test queries equal a training vector" in made["leaks"][0]
+
+
+def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder: Path) -> None:
+    labels = "--query-labels yq.npy --database-labels ydb.npy"
+    run(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
+    health = run("health db_codes.npy --queries q_codes.npy --table table.npz --radius 1")
+    assert health["conventions"] == {"empty_ball": "zero", "truth": "class"}
+    assert 0 < health["mlgap_1_paper"] <= health["mlgap_1_attainable"] <= 1
+    np.save("other.npy", ~np.load("db_codes.npy"))
+    for codes, queries in (("other.npy", "q_codes.npy"), ("db_codes.npy", "x_codes.npy")):
+        result = CliRunner().invoke(main, ["hash", "health", codes, "--queries", queries, "--table", "table.npz"])
+        assert result.exit_code == 1
+        assert f"table.npz was not counted from {queries} and these codes" in result.stderr
+
+
+TRUTH = "truth --queries q.npy --database db.npy -o out.npz"
+ENCODE = "encode itq --bits 4 --train x.npy --encode q.npy out.npz"
+SPLIT = "split -o out.npz"
+AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        (f"{TRUTH} --kind epsilon-ball", 2, "needs --training or --radius, one of them"),
+        (f"{TRUTH} --kind epsilon-ball --training x.npy --radius 2", 2, "one of them"),
+        (f"{TRUTH} --kind epsilon-ball --radius nan", 1, "must be a number from 0, not nan"),
+        (f"{TRUTH} --kind epsilon-ball --training x.npy --neighbours 120", 1, "need more than 120 training vectors"),
+        (f"{TRUTH} --kind k-nn --neighbours 101", 1, "k must be from 1 to the database size 100"),
+        (f"{TRUTH} --kind k-nn --database narrow.npy", 1, "need the same width"),
+        (f"{TRUTH} --kind k-nn --database nan.npy", 1, "nan.npy, row 0, column 3 (counted from 0): every number"),
+        (f"{TRUTH} --kind k-nn --database flat.npy", 1, "flat.npy: vectors need numbers in the shape (items, D)"),
+        (f"{TRUTH} --kind k-nn --queries none.npy", 1, "none.npy: vectors need numbers"),
+        (f"{TRUTH} --kind k-nn --database q_codes.npy", 1, "this array is bool"),
+        (f"{TRUTH} --kind k-nn --queries huge.npy --database huge.npy", 1, "too large for a number"),
+        ("truth --kind k-nn -o out.npz", 2, "needs --queries and --database"),
+        ("truth --kind judgments -o out.npz", 2, "needs --judgments, --query-ids and --database-ids"),
+        (ENCODE.replace("itq", "nope"), 2, "ENCODER must be one of lsh, pcah"),
+        (ENCODE.replace("4", "9"), 1, "9 bits from principal directions need vectors of at least 9 numbers"),
+        (ENCODE.replace("itq", "ksh"), 1, "KSH learns from labels"),
+        (f"{ENCODE} --train-labels yshort.npy", 1, "7 labels do not fit 120 training vectors"),
+        (f"{ENCODE} --train-labels several.txt", 1, "several.txt: one class for each item is needed"),
+        (f"{ENCODE} --train huge.npy", 1, "squares can be added up"),
+        (f"{ENCODE} --encode narrow.npy more.npy", 1, "narrow.npy has vectors of 5 numbers and x.npy of 8"),
+        (SPLIT, 2, "Give --items, --labels or --vectors"),
+        (f"{SPLIT} --items 9 --labels yx.npy", 1, "the numbers of items differ: 9 by --items, 120 by yx.npy"),
+        (f"{SPLIT} --labels yshort.npy --vectors x.npy", 1, "7 by yshort.npy, 120 by x.npy"),
+        (f"{SPLIT} --items 9 --size test_queries", 2, "PART=ROWS is needed"),
+        (f"{SPLIT} --items 9 --size training=1 --size training=2", 2, "--size training=... is given twice"),
+        (f"{SPLIT} --items 9 --size training=1", 1, "sizes are needed for all parts but one"),
+        (f"{SPLIT} --items 9 --strategy literature --size training=1", 1, "needs sizes of test_queries and training"),
+        (
+            f"{SPLIT} --items 9 --strategy literature --size test_queries=5 --size training=5",
+            1,
+            "5 test_queries, 5 training do not fit 9 items",
+        ),
+        (
+            f"{SPLIT} --items 9 --strategy literature --size test_queries=1 --size training=1 --size test_database=1",
+            1,
+            "takes one of validation_queries; it was given test_queries, training, test_database",
+        ),
+        ("buckets table.npz --bits 5 --tables 2", 1, "2 disjoint tables of 5 bits do not fit a code of 8 bits"),
+        ("evaluate table.npz --radius 9", 1, "a radius must be from 0 to the code length 8"),
+        ("evaluate table.npz --preset nope", 2, "--preset must be one of default, moran"),
+        ("evaluate q.npy", 1, "q.npy: this is not a count table"),
+        ("evaluate splits", 1, "splits: there is no such file"),
+        ("health db_codes.npy --queries q_codes.npy", 2, "--queries and --table go together"),
+        ("health db_codes.npy --queries q_codes.npy --table table.npz --radius 9", 1, "from 0 to the code length 8"),
+        ("scores --codes db_codes.npy --ids x_ids.txt --judgments judgments.csv -o out.npz", 1, "120 ids for the 100"),
+        (AUDIT, 2, "Give --vectors, --labels or both"),
+        (f"{AUDIT} --vectors db.npy", 1, "x_ids.txt has 120 ids for the 100 items of db.npy"),
+        (f"{AUDIT} --labels several.txt --ids q_ids.txt", 1, "q_ids.txt has 20 ids for the 120 items of several.txt"),
+    ],
+)
+def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
+    folder: Path, command: str, code: int, message: str
+) -> None:
+    labels = "--query-labels yq.npy --database-labels ydb.npy"
+    run(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
+    result = CliRunner().invoke(main, ["hash", *command.split()])
+    assert result.exit_code == code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert message in " ".join(result.stderr.split())
+    assert not Path("out.npz").exists()
+    assert not Path("more.npy").exists()
