@@ -103,9 +103,9 @@ def choose_from(
         found = shape(this, query, collection, sources)
         expectation.add(found, this.query_probability[query.kind])
         rows = draw_results(this, query, found, collection, rng)
-        scores.add(query.id, found.scores, collection.results(query.kind), found.candidates[rows.pop("place")])
-        parts.append(rows.assign(query=place))
-    pairs = pd.concat(parts, ignore_index=True)
+        scores.add(query.id, found.scores, collection.results(query.kind), found.candidates[rows["place"]])
+        parts.append({**rows, "query": np.full(len(rows["place"]), place)})
+    pairs = one_table(parts)
     pairs["inclusion_probability"] = pairs["query_probability"] * pairs.pop("given_query")
     pairs["block"] = "unique"
     for paradigm in pairs["paradigm"].unique():
@@ -160,29 +160,34 @@ def draw_queries(
 
 def draw_results(
     this: Round, query: Item, found: Shape, collection: Collection, rng: np.random.Generator
-) -> pd.DataFrame:
-    """One query's pairs, with the probability given the query.
+) -> dict[str, np.ndarray]:
+    """One query's pairs as columns, with the probability given the query and each result's place among the candidates.
 
     `source` is drawn among the systems in proportion to their parts of the pair's size, as if the pair had come from a
-    mixture of one draw per system; `rank` is the rank in that system, empty for "random".
+    mixture of one draw per system; `rank` is the rank in that system, NaN for "random".
     """
     place = systematic_sample(found.probability, rng)
     cumulated = np.cumsum(found.parts[:, place], axis=0)
     proposer = (cumulated < rng.random(len(place)) * cumulated[-1]).sum(axis=0)
-    padded = np.vstack([found.ranks.astype(float), np.full((1, len(found.candidates)), np.nan)])
-    return pd.DataFrame(
-        {
-            "query_id": query.id,
-            "result_id": collection.ids[found.candidates[place]],
-            "paradigm": query.kind,
-            "source": np.array(found.names, dtype=object)[proposer],
-            "rank": pd.array(padded[proposer, place], dtype="Int64"),
-            "given_query": found.probability[place],
-            "query_probability": this.query_probability[query.kind],
-            "round": this.number,
-            "place": place,
-        }
-    )
+    ranks = np.vstack([found.ranks[:, place], np.full(len(place), np.nan)])
+    number = len(place)
+    return {
+        "query_id": np.full(number, query.id, dtype=object),
+        "result_id": collection.ids[found.candidates[place]],
+        "paradigm": np.full(number, query.kind, dtype=object),
+        "source": np.array(found.names, dtype=object)[proposer],
+        "rank": ranks[proposer, np.arange(number)],
+        "given_query": found.probability[place],
+        "query_probability": np.full(number, this.query_probability[query.kind]),
+        "round": np.full(number, this.number),
+        "place": place,
+    }
+
+
+def one_table(parts: Sequence[dict[str, np.ndarray]]) -> pd.DataFrame:
+    """The pairs of all queries in one table."""
+    pairs = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    return pairs.assign(rank=pairs["rank"].astype("Int64"))
 
 
 def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from calibration.errors import RelstudyError
 from calibration.judgments import read_judgments
 from calibration.tables import read_json, read_table
 from mapping.fitted import KIND, FittedMapping
-from studyapp.choosing import draw_results, number_pairs
+from studyapp.choosing import draw_results, number_pairs, one_table
 from studyapp.collection import Collection, Item
 from studyapp.design import Design, Round, candidates_of, shape
 from studyapp.kept_scores import KeptScores
@@ -137,7 +137,7 @@ def next_from(
     updated = pairs["inclusion_probability"].to_numpy(dtype=float).copy()
     scores = KeptScores(collection.ids, len(touched))
     smallest = 1.0
-    parts: list[pd.DataFrame] = []
+    parts: list[dict[str, np.ndarray]] = []
     for step in progress(range(len(touched)), "Queries", len(touched)):
         query = touched[step]
         shapes = {each.number: shape(each, query, collection, sources_of(each, sources)) for each in design.rounds}
@@ -154,16 +154,18 @@ def next_from(
         keep = found.candidates[taken]
         if query.id in drawn:
             new = draw_results(this, query, found, collection, rng)
-            new = new[~taken[new["place"]]]
-            keep = np.concatenate([keep, found.candidates[new["place"]]])
-            parts.append(new.assign(inclusion_probability=combined[new["place"]], query=step))
+            fresh = ~taken[new["place"]]
+            new = {name: column[fresh] for name, column in new.items()}
+            place = new["place"]
+            keep = np.concatenate([keep, found.candidates[place]])
+            parts.append({**new, "inclusion_probability": combined[place], "query": np.full(len(place), step)})
         everything = {source.name: own for source in sources if (own := source.score(query)) is not None}
         scores.add(query.id, everything, collection.results(query.kind), keep)
     for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
         query = collection[name]
         everything = {source.name: own for source in sources if (own := source.score(query)) is not None}
         scores.add(name, everything, collection.results(query.kind), candidates_of(query, collection))
-    added = pd.concat(parts, ignore_index=True).assign(block="unique")
+    added = one_table(parts).assign(block="unique")
     if added.empty:
         raise RelstudyError(
             "the new round proposes no pair that is not in pairs.csv already; draw more queries or results"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import chi2
 from worlds import MatrixSource, demo_world, noise_world
@@ -12,12 +13,13 @@ from analysis.precision_recall import precision_recall_curve
 from analysis.uniformity import uniformity_table
 from calibration.errors import RelstudyError
 from mapping.fitted import FittedMapping
+from studyapp import next_round
 from studyapp.choosing import PAIR_COLUMNS, Options, choose_from, draw_results
 from studyapp.collection import Collection, Item
 from studyapp.demo.panel import Panel, draw_raters
 from studyapp.design import Design, Round, shape
 from studyapp.next_round import NextOptions, next_from
-from studyapp.responses import ResponseShape, Term
+from studyapp.responses import Plan, ResponseShape, Term
 from studyapp.sampling import simple_random_sample, systematic_sample
 
 
@@ -260,6 +262,40 @@ def test_the_union_of_two_rounds_holds_a_pair_with_the_combined_probability(draw
     if draws_of_queries == (1, 1):
         naive = 1 - (1 - first) * (1 - second)
         assert (abs(counts / draws - naive) > 5 * np.sqrt(naive * (1 - naive) / draws)).any()
+
+
+@pytest.mark.parametrize("same_queries", [False, True], ids=["new queries", "same queries"])
+def test_what_is_written_beside_a_pair_of_two_rounds_is_how_often_it_is_in_their_union(same_queries, monkeypatch):
+    collection, sources = noise_world(16, 1, seed=4)
+    # The plan of a round rests on what the first one brought; held fixed, its probabilities can be counted.
+    plan = Plan({"s0": flat_shape()}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
+    monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
+    mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
+    place = {item.id: position for position, item in enumerate(collection)}
+    every = [(one.id, other.id, 3.0) for one in collection for other in collection if one is not other]
+    judgments = pd.DataFrame(every, columns=["query_id", "result_id", "judgment"])
+    counts, written = np.zeros((16, 16)), np.full((16, 16), np.nan)
+    draws = 200
+    totals = []
+    for seed in range(draws):
+        first = choose_from(collection, sources, Options(queries=8, results=7, base=0, seed=seed))
+        first = replace(first, pairs=first.pairs.sample(frac=1, random_state=seed, ignore_index=True))
+        options = NextOptions(queries=6, results=4, same_queries=same_queries, seed=seed)
+        pairs = next_from(collection, sources, first.design, first.pairs, judgments, mapping, options).pairs
+        assert not pairs.duplicated(["query_id", "result_id"]).any()
+        at = ([place[name] for name in pairs["query_id"]], [place[name] for name in pairs["result_id"]])
+        counts[at] += 1
+        known = pairs["inclusion_probability"].to_numpy()
+        assert np.all(np.isnan(written[at]) | np.isclose(written[at], known, rtol=1e-12))
+        written[at] = known
+        totals.append([(1 / known).sum(), (sources[0].scores[at] / known).sum()])
+    pair = ~np.eye(16, dtype=bool)
+    p = written[pair]
+    assert not np.isnan(p).any()
+    assert (abs(counts[pair] / draws - p) < 5 * np.sqrt(p * (1 - p) / draws) + 1e-12).all()
+    # and the weights add up to all pairs, and to their scores
+    truth = [pair.sum(), sources[0].scores[pair].sum()]
+    assert (abs(np.mean(totals, axis=0) - truth) < 4 * np.std(totals, axis=0, ddof=1) / np.sqrt(draws)).all()
 
 
 def isotonic(scores, judgments, name):

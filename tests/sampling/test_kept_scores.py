@@ -1,0 +1,56 @@
+"""Scores kept beside the sample: all of them while that is little, else what later steps need."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mapping.scores import read_scores
+from studyapp import kept_scores
+from studyapp.kept_scores import KeptScores
+
+IDS = np.array([f"i{place:03d}" for place in range(50)], dtype=object)
+
+
+def kept(drawn=(40, 45)):
+    """Two queries of fifty items; scores fall with the place, item 7 is not scored."""
+    scores = KeptScores(IDS, 2)
+    for query in ("i000", "i003"):
+        values = -np.arange(50.0)
+        values[7] = np.nan
+        scores.add(query, {"mine": values}, np.arange(50), np.array(drawn))
+    return scores
+
+
+def test_a_small_study_keeps_every_score_but_those_of_queries_with_themselves():
+    table = kept().table("mine")
+    counts = table.groupby("query_id").size()
+    # fifty items, less the query itself and the one without a score
+    assert counts.to_dict() == {"i000": 48, "i003": 48}
+    assert not (table["query_id"] == table["result_id"]).any()
+    assert table.set_index(["query_id", "result_id"]).loc[("i003", "i012"), "score"] == -12
+
+
+def test_a_large_study_keeps_the_best_of_each_query_and_every_pair_drawn(monkeypatch):
+    monkeypatch.setattr(kept_scores, "FULL_ROWS", 99)
+    monkeypatch.setattr(kept_scores, "DEPTH", 10)
+    table = kept().table("mine")
+    best = [f"i{place:03d}" for place in (0, 1, 2, 3, 4, 5, 6, 8, 9)]
+    for query, group in table.groupby("query_id"):
+        ranked = set(group["result_id"])
+        assert ranked >= (set(best) - {query}) | {"i040", "i045"}
+        assert len(ranked) <= 12
+        assert "i007" not in ranked
+
+
+@pytest.mark.parametrize(("limit", "ending", "other"), [(10, ".parquet", ".csv"), (1000, ".csv", ".parquet")])
+def test_long_tables_are_parquet_and_an_older_table_of_the_other_kind_goes(tmp_path, monkeypatch, limit, ending, other):
+    monkeypatch.setattr(kept_scores, "CSV_ROWS", limit)
+    (tmp_path / "scores").mkdir()
+    (tmp_path / "scores" / f"mine{other}").write_text("old")
+    written = kept().write(tmp_path, ["mine"])
+    assert [path.name for path in written] == [f"mine{ending}"]
+    assert [path.name for path in (tmp_path / "scores").iterdir()] == [f"mine{ending}"]
+    table = read_scores(written[0])
+    pd.testing.assert_series_equal(
+        table["score"], kept().table("mine")["score"], check_dtype=False, check_names=False, check_index_type=False
+    )
