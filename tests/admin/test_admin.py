@@ -23,6 +23,7 @@ from studyapp.leases import leases
 from studyapp.people import invite
 from studyapp.store import Store
 from studyapp.study import Study
+from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 
 PAGES = ("/admin/", "/admin/raters", "/admin/handout", "/admin/invite", "/admin/export")
@@ -56,15 +57,9 @@ class Lab:
 
     def rate(self, pages: int, choose: Callable[[int], str]) -> None:
         """Someone invited rates so many pages."""
-        client = self.app.test_client()
-        answer = client.get(invite(self.store, self.study, 1)[0].path, follow_redirects=True)
-        for number in range(pages + 2):
-            page = read_page(answer.text)
-            if answer.request.path == "/thanks":
-                break
-            fields = page.hidden | page.boxes | {name: choose(number) for name in page.choices if "rating" in name}
-            answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
-            assert answer.status_code == 200
+        browser = Browser(self.app)
+        browser.join(invite(self.store, self.study, 1)[0].path)
+        browser.rate_pages(pages, choose)
         self.app.extensions.pop("relstudy-figures", None)
 
 
@@ -268,13 +263,11 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
     lab = make_lab()
     lab.rate(99, lambda number: str(1 + number % 5))
     lab.rate(4, lambda number: "undecided" if number == 3 else "2")
-    client = lab.app.test_client()
-    answer = client.get(invite(lab.store, lab.study, 1)[0].path, follow_redirects=True)
-    for rating in ("", "", "1", "5"):
-        page = read_page(answer.text)
-        fields = page.hidden | page.boxes | {name: rating for name in page.choices if "rating" in name}
-        client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
-        answer = client.get("/rate/1" if rating == "1" else "/rate", follow_redirects=True)
+    browser = Browser(lab.app)
+    browser.join(invite(lab.store, lab.study, 1)[0].path)
+    for rating in ("1", "5"):
+        browser.get("/rate/1")
+        browser.rate_pages(1, lambda number, rating=rating: rating)  # type: ignore[misc]
     table = ratings_table(lab.store, lab.study)
     assert table["revisions"].max() == 2
     moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")

@@ -114,6 +114,28 @@ def serve_study(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
+def take_seat(serve_study: Callable[..., Any], new_page: Callable[..., Any]) -> Callable[..., Any]:
+    """Put a rater in front of the first page of a plain study: `take_seat(still=True, javascript=False, width=360)`.
+
+    `still` stops the page's clock, so that nothing it does later is done before the test says so.
+    """
+    from tests.browser.sessions import PLAIN, Rater, Seat
+
+    def start(*, busy_seconds: float = 5.0, still: bool = False, **options: Any) -> Any:
+        served = serve_study(PLAIN, busy_seconds=busy_seconds)
+        page = new_page(**options)
+        if still:
+            page.clock.install(time=0)
+        seat = Seat(served, Rater(page, served.names), served.link())
+        seat.rater.enter(seat.link)
+        if still:
+            page.clock.pause_at(3_600_000)
+        return seat
+
+    return start
+
+
+@pytest.fixture
 def rated_study(serve_study: Callable[..., Any]) -> Callable[[], Any]:
     """A served study in which a few people have rated, one is half through, and one was only invited."""
     from tests.browser.sessions import rate_by_http

@@ -12,8 +12,9 @@ import pandas as pd
 import waitress
 from click.testing import CliRunner
 from flask import Flask
+from flask.typing import ResponseReturnValue
 from PIL import Image, ImageDraw
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from studyapp import people
 from studyapp.access import set_password
@@ -26,6 +27,25 @@ from studyapp.store import Store
 from studyapp.study import Study
 
 PASSWORD = "a password for tests"
+
+PLAIN = """
+[study]
+id = "plain"
+title = "Pictures"
+
+[entry]
+rules = ["personal"]
+
+[[blocks]]
+name = "base"
+pairs = "base"
+paradigm = "image"
+
+[[blocks]]
+name = "unique"
+pairs = "unique"
+pairs_per_rater = 4
+"""
 
 MIXED = """
 [study]
@@ -216,16 +236,30 @@ class Rater:
             self.note(pair, "u" if value == "undecided" else value)
 
     def go_on(self) -> None:
-        """Press Enter and wait for another page."""
+        """Press Enter and wait for another page, and for its script, which the next key needs."""
         before = self.page.url
         self.page.keyboard.press("Enter")
-        self.page.wait_for_function("before => location.href !== before", arg=before)
+        self.page.wait_for_function(
+            "before => location.href !== before && document.readyState === 'complete'", arg=before
+        )
 
     def send(self) -> None:
         """Click the form's button and wait for another page."""
         before = self.page.url
         self.page.locator("form button.primary").click()
         self.page.wait_for_url(lambda url: url != before)
+
+    def enter(self, link: str) -> None:
+        """From a personal link over consent and instructions to the first page to rate."""
+        self.page.goto(link)
+        self.page.get_by_role("checkbox").check()
+        self.send()
+        self.send()
+        self.page.wait_for_url("**/rate/1")
+
+    def shown(self) -> list[str]:
+        """What is chosen on the page."""
+        return [radio.get_attribute("value") or "" for radio in self.page.locator("input:checked[type=radio]").all()]
 
     def check_export(self, table: pd.DataFrame) -> None:
         """The export holds exactly what was typed, practice aside."""
@@ -238,6 +272,52 @@ class Rater:
         }
         assert found == self.typed
         assert len(own) == len(found)
+
+
+@dataclass
+class Seat:
+    """A rater in front of the first page of a study of pictures, four on a page."""
+
+    served: Served
+    rater: Rater
+    link: str
+
+    @property
+    def page(self) -> Page:
+        return self.rater.page
+
+    @property
+    def alert(self) -> Locator:
+        return self.page.get_by_role("alert")
+
+    @contextmanager
+    def answered_by(self, view: Callable[..., ResponseReturnValue], endpoint: str) -> Iterator[None]:
+        """Something else answers instead of the study."""
+        views = self.served.app.view_functions
+        own, views[endpoint] = views[endpoint], view
+        yield
+        views[endpoint] = own
+
+    def refused(self, status: int) -> None:
+        """Press Enter, and see the page refused with this status, and kept as it was."""
+        typed = self.rater.shown()
+        with self.page.expect_response(lambda response: response.request.method == "POST") as refusal:
+            self.page.keyboard.press("Enter")
+        assert refusal.value.status == status
+        expect(self.alert).to_contain_text("Not saved yet")
+        assert self.rater.shown() == typed
+
+    def save_after_all(self) -> None:
+        """Try again, which saves what was typed, once."""
+        self.page.get_by_role("button", name="Try again").click()
+        self.saved()
+
+    def saved(self) -> None:
+        """The second page has come, and the export holds the first."""
+        self.page.wait_for_url("**/rate/2")
+        table = self.served.export()
+        self.rater.check_export(table)
+        assert set(table["revisions"]) == {1}
 
 
 def log_in(page: Page, base: str) -> None:

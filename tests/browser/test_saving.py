@@ -5,13 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from playwright.sync_api import Page, expect
+from flask import Response
+from playwright.sync_api import expect
 from sqlalchemy.exc import OperationalError
 
-from tests.browser.sessions import Rater, Served
-from tests.browser.test_session import PLAIN, _at_first_rating
+from tests.browser.sessions import Seat, Served
 
 
 @contextmanager
@@ -26,170 +25,110 @@ def _locked(served: Served) -> Iterator[None]:
         other.close()
 
 
-def _typed(page: Page) -> list[str]:
-    return [radio.get_attribute("value") or "" for radio in page.locator("input:checked[type=radio]").all()]
-
-
 def test_a_busy_database_is_told_on_the_page_which_keeps_what_was_typed_and_saves_it_later(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+    take_seat: Callable[..., Seat],
 ) -> None:
-    served = serve_study(PLAIN, busy_seconds=0.2)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
-    page = rater.page
-    rater.press("1", "2", "u", "4")
-    with _locked(served):
-        page.keyboard.press("Enter")
-        alert = page.get_by_role("alert")
-        expect(alert).to_contain_text("Not saved yet")
-        expect(alert).to_contain_text("database is busy")
-        expect(alert).to_contain_text("Your answers are kept on this page.")
-        assert _typed(page) == ["1", "2", "undecided", "4"]
-    assert served.export().empty
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_url("**/rate/2")
-    rater.check_export(served.export())
+    seat = take_seat(busy_seconds=0.2, still=True)
+    seat.rater.press("1", "2", "u", "4")
+    with _locked(seat.served):
+        seat.refused(503)
+        expect(seat.alert).to_contain_text("database is busy")
+        expect(seat.alert).to_contain_text("Your answers are kept on this page.")
+    assert seat.rater.shown() == ["1", "2", "undecided", "4"]
+    assert seat.served.export().empty
+    seat.save_after_all()
 
 
 def test_without_javascript_a_busy_database_gives_a_page_that_can_send_the_same_again(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+    take_seat: Callable[..., Seat],
 ) -> None:
-    served = serve_study(PLAIN, busy_seconds=0.2)
-    rater = Rater(_at_first_rating(new_page(javascript=False), served), served.names)
-    page = rater.page
-    rater.click("5", "4", "undecided", "2")
-    with _locked(served):
-        with page.expect_response(lambda response: response.request.method == "POST") as refusal:
-            page.locator("form button.primary").click()
+    seat = take_seat(busy_seconds=0.2, javascript=False)
+    seat.rater.click("5", "4", "undecided", "2")
+    with _locked(seat.served):
+        with seat.page.expect_response(lambda response: response.request.method == "POST") as refusal:
+            seat.page.locator("form button.primary").click()
         assert refusal.value.status == 503
-        expect(page.get_by_role("alert")).to_contain_text("database is busy")
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_url("**/rate/2")
-    rater.check_export(served.export())
+        expect(seat.alert).to_contain_text("database is busy")
+    seat.save_after_all()
 
 
-def test_a_lost_connection_is_tried_again_by_the_page_itself(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = new_page()
-    page.clock.install()
-    rater = Rater(_at_first_rating(page, served), served.names)
-    rater.press("3", "3", "2", "1")
-    page.context.set_offline(True)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
-    assert _typed(page) == ["3", "3", "2", "1"]
-    page.context.set_offline(False)
-    page.clock.run_for(6_000)
-    page.wait_for_url("**/rate/2")
-    rater.check_export(served.export())
+def test_a_connection_that_breaks_is_tried_again_by_the_page_itself(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat(still=True)
+    seat.rater.press("3", "3", "2", "1")
+    with seat.answered_by(lambda position: Response(iter(["half"]), headers={"Content-Length": "99"}), "rating.save"):
+        seat.page.keyboard.press("Enter")
+        expect(seat.alert).to_contain_text("cannot be reached")
+        assert seat.rater.shown() == ["3", "3", "2", "1"]
+    seat.page.clock.run_for(6_000)
+    seat.saved()
 
 
 def test_a_dropped_session_is_no_success_and_the_ratings_are_saved_after_the_link_was_opened_again(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+    take_seat: Callable[..., Seat],
 ) -> None:
-    served = serve_study(PLAIN)
-    page = new_page()
-    link = served.link()
-    served.link = lambda: link
-    rater = Rater(_at_first_rating(page, served), served.names)
-    rater.press("5", "4", "3", "2")
-    page.context.clear_cookies()
-    with page.expect_response(lambda response: response.request.method == "POST") as refusal:
-        page.keyboard.press("Enter")
-    assert refusal.value.status == 401
-    expect(page.get_by_role("alert")).to_contain_text("Your session has ended")
-    assert _typed(page) == ["5", "4", "3", "2"]
-    elsewhere = page.context.new_page()
-    elsewhere.goto(link)
+    seat = take_seat()
+    seat.rater.press("5", "4", "3", "2")
+    seat.page.context.clear_cookies()
+    seat.refused(401)
+    expect(seat.alert).to_contain_text("Your session has ended")
+    elsewhere = seat.page.context.new_page()
+    elsewhere.goto(seat.link)
     elsewhere.close()
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_url("**/rate/2")
-    rater.check_export(served.export())
+    seat.save_after_all()
 
 
-def test_a_page_sent_with_a_gap_says_so_and_goes_to_the_gap(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(), served)
+def test_a_page_sent_with_a_gap_says_so_and_goes_to_the_gap(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
+    page = seat.page
     page.locator("[data-result='1'] label:has(input[value='4'])").click()
     page.get_by_role("button", name="Next").click()
-    expect(page.get_by_role("alert")).to_contain_text("Please rate every result")
+    expect(seat.alert).to_contain_text("Please rate every result")
     assert page.evaluate("document.activeElement.closest('.result').dataset.result") == "2"
     assert page.url.endswith("/rate/1")
-    assert served.export().empty
+    assert seat.served.export().empty
 
 
-def test_pressing_next_twice_saves_once(serve_study: Callable[..., Any], new_page: Callable[..., Page]) -> None:
-    served = serve_study(PLAIN)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
-    rater.press("1", "2", "3", "4")
-    rater.page.evaluate("for (let i = 0; i < 3; i++) document.querySelector('form[data-rating]').requestSubmit()")
-    rater.page.wait_for_url("**/rate/2")
-    table = served.export()
-    rater.check_export(table)
-    assert set(table["revisions"]) == {1}
+def test_pressing_next_twice_saves_once(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
+    seat.rater.press("1", "2", "3", "4")
+    seat.page.evaluate("for (let i = 0; i < 3; i++) document.querySelector('form[data-rating]').requestSubmit()")
+    seat.saved()
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
-    page = rater.page
-    rater.press("2", "2", "4", "5")
-    write = served.store.write
+def test_a_full_disk_is_told_and_nothing_is_lost(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
+    seat.rater.press("2", "2", "4", "5")
+    write = seat.served.store.write
 
     @contextmanager
     def full() -> Iterator[None]:
         raise OperationalError("INSERT", {}, Exception("database or disk is full"))
         yield
 
-    served.store.write = full
-    with page.expect_response(lambda response: response.request.method == "POST") as refusal:
-        page.keyboard.press("Enter")
-    assert refusal.value.status == 507
-    expect(page.get_by_role("alert")).to_contain_text("disk is full. Please tell the people who run the study")
-    assert _typed(page) == ["2", "2", "4", "5"]
-    served.store.write = write
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_url("**/rate/2")
-    rater.check_export(served.export())
+    seat.served.store.write = full  # type: ignore[method-assign, assignment]
+    seat.refused(507)
+    expect(seat.alert).to_contain_text("disk is full. Please tell the people who run the study")
+    seat.served.store.write = write  # type: ignore[method-assign]
+    seat.save_after_all()
 
 
 def test_a_page_that_was_saved_is_never_called_unsaved_because_the_next_one_failed(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+    take_seat: Callable[..., Seat],
 ) -> None:
-    served = serve_study(PLAIN)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
-    page = rater.page
-    rater.press("1", "2", "3", "4")
-    rate = served.app.view_functions["rating.rate"]
-    served.app.view_functions["rating.rate"] = lambda position: ("<h1>Later</h1>", 503)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/rate/2")
-    expect(page.locator("body")).not_to_contain_text("Not saved")
-    rater.check_export(served.export())
-    served.app.view_functions["rating.rate"] = rate
-    page.reload()
-    expect(page.locator("[data-result='1']")).to_be_visible()
+    seat = take_seat()
+    seat.rater.press("1", "2", "3", "4")
+    with seat.answered_by(lambda position: ("<h1>Later</h1>", 503), "rating.rate"):
+        seat.page.keyboard.press("Enter")
+        seat.saved()
+        expect(seat.page.locator("body")).not_to_contain_text("Not saved")
+    seat.page.reload()
+    expect(seat.page.locator("[data-result='1']")).to_be_visible()
 
 
-def test_a_strangers_page_in_between_is_no_success(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
+def test_a_strangers_page_in_between_is_no_success(take_seat: Callable[..., Seat]) -> None:
     """As a network's log-in page answers for every address."""
-    served = serve_study(PLAIN)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
-    page = rater.page
-    rater.press("1", "2", "3", "4")
-    save = served.app.view_functions["rating.save"]
-    served.app.view_functions["rating.save"] = lambda position: "<h1>Log in</h1>"
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Not saved yet")
-    assert _typed(page) == ["1", "2", "3", "4"]
-    served.app.view_functions["rating.save"] = save
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_url("**/rate/2")
-    rater.check_export(served.export())
+    seat = take_seat()
+    seat.rater.press("1", "2", "3", "4")
+    with seat.answered_by(lambda position: "<h1>Log in</h1>", "rating.save"):
+        seat.refused(200)
+    seat.save_after_all()

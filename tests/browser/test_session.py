@@ -15,26 +15,7 @@ from playwright.sync_api import Page, expect
 from studyapp import people
 from studyapp.app import prepare
 from studyapp.store import Store
-from tests.browser.sessions import Rater, exported, item_names, write_study
-
-PLAIN = """
-[study]
-id = "plain"
-title = "Pictures"
-
-[entry]
-rules = ["personal"]
-
-[[blocks]]
-name = "base"
-pairs = "base"
-paradigm = "image"
-
-[[blocks]]
-name = "unique"
-pairs = "unique"
-pairs_per_rater = 4
-"""
+from tests.browser.sessions import PLAIN, Rater, Seat, exported, item_names, write_study
 
 
 @contextmanager
@@ -207,10 +188,7 @@ def test_a_whole_session_works_without_javascript(
     served = serve_study()
     rater = Rater(new_page(javascript=False), served.names)
     page = rater.page
-    page.goto(served.link())
-    page.get_by_text("I agree").click()
-    page.locator("form button.primary").click()
-    page.locator("form button.primary").click()
+    rater.enter(served.link())
     while not page.url.endswith("/questions"):
         if "/practice/" in page.url:
             page.get_by_role("link", name="Go on").click()
@@ -221,21 +199,19 @@ def test_a_whole_session_works_without_javascript(
         rater.click(*[{"1": "0", "9": "5", "5": "undecided"}[top]] * len(rater.pairs()))
         if page.url.endswith("/rate/3"):
             page.get_by_role("link", name="Back").click()
+            page.wait_for_url("**/rate/2")
             rater.click("5", "4", "3", "2")
-            page.locator("form button.primary").click()
+            rater.send()
             rater.click("undecided", "1", "1", "1")
-        page.locator("form button.primary").click()
+        rater.send()
     page.get_by_text("easy").click()
-    page.locator("form button.primary").click()
+    rater.send()
     expect(page.locator("#code")).to_be_visible()
     rater.check_export(served.export())
 
 
-def test_a_picture_opens_large_beside_its_query_and_focus_returns(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(), served)
+def test_a_picture_opens_large_beside_its_query_and_focus_returns(take_seat: Callable[..., Seat]) -> None:
+    page = take_seat().page
     link = page.locator("[data-result='2'] [data-enlarge]")
     link.focus()
     page.keyboard.press("Enter")
@@ -251,10 +227,9 @@ def test_a_picture_opens_large_beside_its_query_and_focus_returns(
 
 
 def test_on_a_phone_the_query_that_stays_in_sight_never_covers_what_has_the_focus(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+    take_seat: Callable[..., Seat],
 ) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(360, 740), served)
+    page = take_seat(width=360, height=740).page
     covered = """() => {
         const face = document.activeElement.closest('.step').getBoundingClientRect();
         const query = document.querySelector('.query').getBoundingClientRect();
@@ -266,11 +241,8 @@ def test_on_a_phone_the_query_that_stays_in_sight_never_covers_what_has_the_focu
         assert page.evaluate("document.querySelector('.query').getBoundingClientRect().top") >= 0
 
 
-def test_instructions_can_be_read_again_and_what_was_typed_is_still_there(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(), served)
+def test_instructions_can_be_read_again_and_what_was_typed_is_still_there(take_seat: Callable[..., Seat]) -> None:
+    page = take_seat().page
     page.keyboard.press("2")
     page.get_by_role("link", name="What to do").click()
     page.get_by_role("button", name="Start").click()
@@ -278,26 +250,20 @@ def test_instructions_can_be_read_again_and_what_was_typed_is_still_there(
     expect(page.locator("[data-result='1'] input[value='2']")).to_be_checked()
 
 
-def test_whoever_leaves_on_a_shared_device_leaves_nothing_to_the_next(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
-    page = rater.page
+def test_whoever_leaves_on_a_shared_device_leaves_nothing_to_the_next(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
     for _ in range(3):
-        rater.press("1", "2", "3", "4")
-        rater.go_on()
+        seat.rater.press("1", "2", "3", "4")
+        seat.rater.go_on()
+    page = seat.page
     page.get_by_role("button", name="Leave the study").click()
     expect(page.get_by_text("open by personal link only")).to_be_visible()
-    page.goto(f"{served.base}/thanks")
+    page.goto(f"{seat.served.base}/thanks")
     expect(page.locator("#code")).to_have_count(0)
 
 
-def test_digits_that_need_shift_on_a_french_keyboard_rate_without_it(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(), served)
+def test_digits_that_need_shift_on_a_french_keyboard_rate_without_it(take_seat: Callable[..., Seat]) -> None:
+    page = take_seat().page
     page.evaluate(
         """document.activeElement.dispatchEvent(
             new KeyboardEvent("keydown", { key: "'", code: "Digit4", bubbles: true, cancelable: true }))"""
@@ -305,11 +271,8 @@ def test_digits_that_need_shift_on_a_french_keyboard_rate_without_it(
     expect(page.locator("[data-result='1'] input[value='4']")).to_be_checked()
 
 
-def test_the_browsers_own_way_back_shows_the_earlier_page(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    rater = Rater(_at_first_rating(new_page(), served), served.names)
+def test_the_browsers_own_way_back_shows_the_earlier_page(take_seat: Callable[..., Seat]) -> None:
+    rater = take_seat().rater
     first = rater.pairs()
     rater.press("1", "2", "3", "4")
     rater.go_on()
@@ -318,27 +281,20 @@ def test_the_browsers_own_way_back_shows_the_earlier_page(
     assert rater.pairs() == first
 
 
-def test_the_next_pages_pictures_are_loaded_ahead(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = new_page()
-    fetched: list[str] = []
-    page.on("response", lambda response: fetched.append(response.url) if "/item/" in response.url else None)
-    rater = Rater(_at_first_rating(page, served), served.names)
-    page.wait_for_load_state("networkidle")
-    rater.press("1", "1", "1", "1")
-    ahead = set(fetched)
-    rater.go_on()
-    shown = {image.get_attribute("src") or "" for image in page.locator("img").all()}
-    assert {served.base + address for address in shown} <= ahead
+def test_the_next_pages_pictures_are_loaded_ahead(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
+    page = seat.page
+    ahead = (page.locator("form[data-rating]").get_attribute("data-preload") or "").split()
+    page.wait_for_function(
+        "all => all.every(one => performance.getEntriesByName(new URL(one, location).href).length)", arg=ahead
+    )
+    seat.rater.press("1", "1", "1", "1")
+    seat.rater.go_on()
+    assert [image.get_attribute("src") for image in page.locator("img").all()] == ahead
 
 
-def test_single_keys_can_be_switched_off_and_stay_off(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
-) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(), served)
+def test_single_keys_can_be_switched_off_and_stay_off(take_seat: Callable[..., Seat]) -> None:
+    page = take_seat().page
     page.get_by_label("single keys on").uncheck()
     page.locator("[data-result='1'] input").first.focus()
     page.keyboard.press("3")
@@ -348,18 +304,14 @@ def test_single_keys_can_be_switched_off_and_stay_off(
 
 
 def test_a_page_left_half_rated_keeps_it_over_a_reload_but_never_for_another_rater(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+    take_seat: Callable[..., Seat],
 ) -> None:
-    served = serve_study(PLAIN)
-    page = _at_first_rating(new_page(), served)
+    seat = take_seat()
+    page = seat.page
     page.keyboard.press("3")
     page.reload()
     expect(page.locator("[data-result='1'] input[value='3']")).to_be_checked()
-    page.goto(served.link())
-    page.get_by_role("checkbox").check()
-    page.locator("form button.primary").click()
-    page.locator("form button.primary").click()
-    page.wait_for_url("**/rate/1")
+    seat.rater.enter(seat.served.link())
     expect(page.locator("input:checked[type=radio]")).to_have_count(0)
 
 
@@ -367,15 +319,11 @@ def test_a_page_is_light(serve_study: Callable[..., Any], new_page: Callable[...
     """Without its pictures: under 30 kB as sent, one stylesheet and one script."""
     served = serve_study()
     page = new_page()
-    page.goto(served.link())
-    page.get_by_role("checkbox").check()
-    page.locator("form button.primary").click()
-    page.locator("form button.primary").click()
-    page.wait_for_url("**/rate/1")
-    Rater(page, served.names).press("5")
-    page.keyboard.press("Enter")
-    page.get_by_role("link", name="Go on").click()
-    page.wait_for_url("**/rate/2")
+    rater = Rater(page, served.names)
+    rater.enter(served.link())
+    rater.press("5")
+    rater.go_on()
+    rater.go_on()
     page.reload(wait_until="networkidle")
     sizes = page.evaluate(
         """[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
@@ -385,12 +333,3 @@ def test_a_page_is_light(serve_study: Callable[..., Any], new_page: Callable[...
     assert len([name for name, _ in sizes if ".css" in name]) == 1
     assert len([name for name, _ in sizes if ".js" in name]) == 1
     assert all(name.startswith(served.base) for name, _ in sizes)
-
-
-def _at_first_rating(page: Page, served: Any) -> Page:
-    page.goto(served.link())
-    page.get_by_role("checkbox").check()
-    page.locator("form button.primary").click()
-    page.locator("form button.primary").click()
-    page.wait_for_url("**/rate/1")
-    return page

@@ -116,6 +116,15 @@ class Browser:
         values = {name: choose(name, number) for number, name in enumerate(names, start=1)}
         return self.send(form, **values)
 
+    def rate_pages(self, most: int, choose: Callable[[int], str]) -> None:
+        """Rate so many pages, if there are so many, all results of a page alike; `choose` is given the page's number."""
+        for number in range(1, most + 1):
+            if self.address == "/thanks":
+                break
+            rating = choose(number)
+            self.rate(lambda name, place, rating=rating: rating)  # type: ignore[misc]
+            assert self.status == 200, self.page.text
+
     def rate_all(self, choose: Callable[[str, int], str] = lambda name, number: "3") -> int:
         """Rate page after page until there are no more; says how many."""
         count = 0

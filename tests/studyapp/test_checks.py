@@ -18,6 +18,7 @@ from studyapp.store import Store, assignments, pages
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import Desk, toml
+from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import Made, write_study
 
 CHECKS = """
@@ -194,22 +195,7 @@ def test_a_check_that_stood_alone_in_an_older_database_gets_a_page_like_the_othe
     folder = write_study(tmp_path / "s", toml(page=2, extra=IMAGES_ONLY), base_queries=0, unique_queries=6)
     store = Store(database(folder))
     store.migrate("0001")
-    rows = [
-        "INSERT INTO pairs (pair_id, query_id, result_id, paradigm, source, block, active) "
-        "VALUES ('check:unique:q0:q0', 'q0', 'q0', 'image', '', 'check', true)",
-        "INSERT INTO pages (id, block, kind, query_id, pair_ids, active) "
-        "VALUES (901, 'unique', 'check', 'q0', '[\"check:unique:q0:q0\"]', true)",
-        "INSERT INTO raters (id, rater_id, session_key, entry, identity, parameters, seed, completion_code, created_at, "
-        "consented_at, started_at, locked_to, extra_pages) "
-        "VALUES (901, 'ROLD', 'k', 'open', 'i', '{}', 1, 'CODE', 1.0, 2.0, 3.0, 0, 0)",
-        "INSERT INTO assignments (id, rater, position, block, kind, page_id, pair_ids, handed_at, answered_at, surplus) "
-        "VALUES (901, 901, 1, 'unique', 'check', 901, '[\"check:unique:q0:q0\"]', 3.0, 4.0, false)",
-        "INSERT INTO ratings (id, assignment_id, pair_id, revision, rating, seconds, rated_at, form) "
-        "VALUES (901, 901, 'check:unique:q0:q0', 1, 5.0, 2.5, 4.0, 'f')",
-    ]
-    with store.write() as connection:
-        for row in rows:
-            connection.exec_driver_sql(row)
+    insert_rated(store, "check:unique:q0:q0", "q0", "q0", block="unique", page_kind="check", rating=5.0)
     prepare(folder, store)
     with store.read() as connection:
         query = sa.select(pages.c.pair_ids, pages.c.active).where(pages.c.kind == "check").order_by(pages.c.id)

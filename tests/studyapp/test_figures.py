@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from studyapp.demo.visit import read_page
 from studyapp.export import ratings_table
 from studyapp.insight import insight, study_insight
 from studyapp.leases import leases
 from studyapp.people import invite
 from studyapp.status import study_status
 from studyapp.study import Study
+from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
 
 
@@ -21,15 +21,9 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
     made = make_study()
     study = Study.load(made.folder)
     for person, pages in enumerate((99, 99, 2)):
-        client = made.app.test_client()
-        answer = client.get(invite(made.store, study, 1)[0].path, follow_redirects=True)
-        for number in range(pages + 2):
-            page = read_page(answer.text)
-            if answer.request.path == "/thanks":
-                break
-            rating = str(1 + (number + person) % 5)
-            fields = page.hidden | page.boxes | dict.fromkeys(page.choices, rating)
-            answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
+        browser = Browser(made.app)
+        browser.join(invite(made.store, study, 1)[0].path)
+        browser.rate_pages(pages, lambda number, person=person: str(1 + (number + person) % 5))  # type: ignore[misc]
     table = ratings_table(made.store, study)
     moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")
     told = insight(table.assign(at=moments / pd.Timedelta(seconds=1)), study)

@@ -195,7 +195,7 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
     store = Store(url)
     with store.read() as connection:
         catalogue = Catalogue(connection)
-    together.wait(60)
+    together.wait(300)
     done = 0
     raters = []
     for number in range(2):
@@ -235,7 +235,7 @@ def test_several_processes_on_one_database_hand_out_exactly_k_each_and_lose_noth
     workers = [context.Process(target=_rush, args=(url, str(folder), seed, together, counts)) for seed in range(3)]
     for worker in workers:
         worker.start()
-    done = sum(counts.get(timeout=60) for _ in workers)
+    done = sum(counts.get(timeout=300) for _ in workers)
     for worker in workers:
         worker.join(10)
     table = ratings_table(store, Study.load(folder))
