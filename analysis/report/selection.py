@@ -235,9 +235,10 @@ def variants(result: ScoreResult) -> list[Block]:
             [name, result[name].estimate("pearson"), result[name].average_precision, result[name].normalised_rank]
             for name in members
         ]
+        features = any(re.search("colou?r|texture", name) for name in members)
         table = Table(
             f"variants-{stem}",
-            f"Variants of {stem} (compare table 5.10 of the paper).",
+            f"Variants of {stem} (compare table {'5.10' if features else '5.7'} of the paper).",
             [Column("Variant"), Column("Correlation"), Column("Average precision"), Column("Normalised rank")],
             rows,
             best=(("Correlation", "max"), ("Average precision", "max"), ("Normalised rank", "min")),

@@ -1,4 +1,4 @@
-"""A global colour histogram: hue, saturation and value, compared by intersection."""
+"""A global colour histogram, compared by intersection (Swain and Ballard, "Color indexing", 1991)."""
 
 from __future__ import annotations
 

@@ -123,3 +123,15 @@ def test_systems_that_chose_are_known_by_the_sources_of_the_pairs():
     sources = np.array(["keywords", "keywords;colour", "random", ""])
     assert selection.chose_pairs(["gift", "keywords", "colour"], sources) == ["keywords", "colour"]
     assert selection.chose_pairs(["gift"], None) == ["gift"]
+
+
+def test_uniformity_is_told_round_by_round():
+    one = pd.DataFrame({"rating": [1, 1, 1, 2, 3], "source": ["a", "a", "a", "b", "b"], "round": "1"})
+    two = pd.DataFrame({"rating": [1, 2, 3, 4, 5], "source": ["a", "a", "b", "b", "combined"], "round": "2"})
+    table = selection.uniformity(pd.concat([one, two], ignore_index=True), [1, 2, 3, 4, 5])
+    assert [column.name for column in table.columns][:3] == ["Pairs proposed by", "Round", "Ratings"]
+    found = {(row[0], row[1]): row[-1] for row in table.rows}
+    assert found["a", "1"] == pytest.approx((0.8 + 4 * 0.2) / 5)
+    assert found["all pairs", "1"] == pytest.approx((0.4 + 0 + 0 + 0.2 + 0.2) / 5)
+    assert found["all pairs", "2"] == 0
+    assert ("combined", "2") in found

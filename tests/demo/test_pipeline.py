@@ -1,6 +1,7 @@
 """The demo end to end: a small one through the real server, every table read back with the library."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from studyapp.study import Study
 
 SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
 SYSTEMS = ("keywords", "colour")
+VARIANTS = ("gift-colour", "gift-texture")
 
 
 @pytest.fixture(scope="module")
@@ -201,9 +203,9 @@ def test_a_row_without_interval_is_neither_covered_nor_missed():
 @pytest.fixture(scope="module")
 def with_words(tmp_path_factory):
     """A demo with queries by text too, and a system that comes after the ratings."""
-    size = Size(images=80, wishes=6, queries=12, results=8, base=12, ratings_per_pair=1, raters=3)
+    size = Size(images=60, wishes=6, queries=12, results=8, base=12, ratings_per_pair=1, raters=3)
     folder = tmp_path_factory.mktemp("words") / "study"
-    return run_demo(folder, size, seed=1, systems=SYSTEMS, variants=("gift-colour",), quiet=True)
+    return run_demo(folder, size, seed=1, systems=SYSTEMS, variants=VARIANTS, quiet=True)
 
 
 def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(with_words):
@@ -220,31 +222,51 @@ def test_the_truth_of_a_text_query_is_known_pair_by_pair(with_words):
     from studyapp.demo.collection import make_collection
     from studyapp.demo.truth import WISHES, to_scale, wish_closeness
 
-    collection = make_collection(80, 1, 6)
+    collection = make_collection(60, 1, 6)
     known = pd.read_csv(with_words.folder / "truth" / "pairs.csv")
     known = known[known["query_id"].str.startswith("text")]
     assert known["query_id"].nunique() == 6
     expected = to_scale(wish_closeness(WISHES[:6], collection.scenes))
-    rows = [collection.query_ids.index(name) - 80 for name in known["query_id"]]
+    rows = [collection.query_ids.index(name) - 60 for name in known["query_id"]]
     columns = [collection.picture_ids.index(name) for name in known["result_id"]]
     np.testing.assert_allclose(known["relevance"], expected[rows, columns], rtol=1e-9)
 
 
-def test_a_system_that_comes_later_is_scored_and_changes_nothing_that_came_before(with_words):
+def test_systems_that_come_later_are_scored_and_change_nothing_that_came_before(with_words):
     folder = with_words.folder
-    assert (with_words.systems, with_words.variants) == (list(SYSTEMS), ["gift-colour"])
-    assert "gift-colour" not in set(pd.read_csv(folder / "pairs.csv")["source"])
+    assert (with_words.systems, with_words.variants) == (list(SYSTEMS), list(VARIANTS))
+    assert not set(pd.read_csv(folder / "pairs.csv")["source"]) & set(VARIANTS)
     assert set(json.loads((folder / "scores.json").read_text())["systems"]) == set(SYSTEMS)
     assert {row.system for row in with_words.rows} == {"", *SYSTEMS}
     compared = pd.read_csv(folder / "report" / "tables" / "combined.csv").set_index("System")
-    assert compared["Chose pairs"].to_dict() == {"keywords": "yes", "colour": "yes", "gift-colour": "no"}
+    assert compared["Chose pairs"].to_dict() == dict.fromkeys(SYSTEMS, "yes") | dict.fromkeys(VARIANTS, "no")
     assert np.isfinite(compared["Out of sample"]).all()
     # the figure of the page is the one that `relstudy score` gives for a new system
     arguments = ["--judgments", str(folder / "judgments.csv"), "--mappings", str(folder / "mappings")]
     found = run_command("score", str(score_file(folder, "gift-colour")), *arguments)["systems"]["gift-colour"]
     assert compared.loc["gift-colour", "Out of sample"] == pytest.approx(found["mapped"]["pearson"]["value"], abs=1e-12)
     stage = with_words.stages[-2]
-    assert stage["command"].startswith(f"relstudy systems {folder} gift-colour; relstudy fit ")
+    assert stage["command"].startswith(f"relstudy systems {folder} gift-colour gift-texture; relstudy fit ")
+
+
+def test_the_report_holds_the_tables_of_the_paper(with_words):
+    tables = with_words.folder / "report" / "tables"
+    responses = pd.read_csv(tables / "uniformity.csv").set_index("Pairs proposed by")
+    assert {*SYSTEMS, "all pairs"} <= set(responses.index)
+    assert (responses["Uniformity error"] > 0).all()
+    for system in SYSTEMS:
+        by_source = pd.read_csv(tables / f"by-source-{system}.csv")
+        assert list(by_source["Mapping"]) == ["least squares (4.1)", "correlation (4.2)", "Bayesian (4.3)"]
+    assert not list(tables.glob("by-source-gift*"))
+    ranks = pd.read_csv(tables / "normalised-rank.csv").set_index("System")
+    assert set(ranks.index) == {*SYSTEMS, *VARIANTS}
+    assert ranks["Random: weighted"].to_numpy() == pytest.approx(0.5, abs=1e-9)
+    assert set(pd.read_csv(tables / "variants-gift.csv")["Variant"]) == set(VARIANTS)
+    page = with_words.report.read_text(encoding="utf-8")
+    for who in ("the systems that chose pairs", "all systems", "the variants of gift"):
+        assert re.search(
+            rf"indices \([a-z, ]+\) (don't )?put {who} in (the same|one) order".replace("'", "(?:'|&#39;)"), page
+        ), who
 
 
 def test_full_scale_is_a_thousand_pictures_with_queries_by_text_and_every_variant_of_the_paper():

@@ -279,10 +279,13 @@ def test_what_is_written_beside_a_pair_of_two_rounds_is_how_often_it_is_in_their
     totals = []
     for seed in range(draws):
         first = choose_from(collection, sources, Options(queries=8, results=7, base=0, seed=seed))
+        assert (first.pairs["query_probability"] == 0.5).all()
         first = replace(first, pairs=first.pairs.sample(frac=1, random_state=seed, ignore_index=True))
         options = NextOptions(queries=6, results=4, same_queries=same_queries, seed=seed)
         pairs = next_from(collection, sources, first.design, first.pairs, judgments, mapping, options).pairs
         assert not pairs.duplicated(["query_id", "result_id"]).any()
+        # of two independent draws it cannot be told by which a query came in
+        assert pairs["query_probability"].eq(0.5).all() if same_queries else pairs["query_probability"].isna().all()
         at = ([place[name] for name in pairs["query_id"]], [place[name] for name in pairs["result_id"]])
         counts[at] += 1
         known = pairs["inclusion_probability"].to_numpy()
@@ -346,7 +349,7 @@ def test_one_round_from_mappings_brings_the_uniformity_error_of_the_demo_panel_b
 def test_a_further_round_keeps_the_old_pairs_and_gives_every_pair_of_the_union_its_combined_probability(two_rounds):
     _, collection, sources, first, _, _, later = two_rounds
     old, new = later.pairs[: len(first.pairs)], later.pairs[len(first.pairs) :]
-    columns = [name for name in PAIR_COLUMNS if name != "inclusion_probability"]
+    columns = [name for name in PAIR_COLUMNS if name not in ("inclusion_probability", "query_probability")]
     assert old[columns].equals(first.pairs[columns])
     assert (old["inclusion_probability"].to_numpy() > first.pairs["inclusion_probability"].to_numpy()).all()
     assert set(new["round"]) == {2} and set(new["block"]) == {"unique"} and len(new) == later.new
@@ -411,6 +414,21 @@ def test_a_given_list_of_queries_is_used_whole_with_probability_one():
     assert set(chosen.pairs["query_id"]) == {"i3", "i9"}
     assert set(chosen.pairs["query_probability"]) == {1.0}
     assert chosen.design.rounds[0].given == ["i3", "i9"]
+
+
+def test_a_further_round_stays_with_the_queries_that_were_given(monkeypatch):
+    collection, sources = noise_world(40, 1)
+    given = [f"i{place}" for place in range(5, 15)]
+    first = choose_from(collection, sources, Options(given=given, results=8, base=4))
+    plan = Plan({"s0": flat_shape()}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
+    monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
+    mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
+    judgments = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
+    # more queries are asked for than were given, and others stand in the collection
+    later = next_from(collection, sources, first.design, first.pairs, judgments, mapping, NextOptions(queries=30))
+    assert set(later.pairs["query_id"]) == set(given)
+    this = later.design.rounds[-1]
+    assert (this.query_probability, this.given) == ({"image": 1.0}, given)
 
 
 def test_a_base_block_larger_than_the_sample_is_refused():

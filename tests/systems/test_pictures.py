@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_colour, stripes
+from PIL import Image
 
 from calibration.errors import RelstudyError
 from studyapp.collection import Collection, Item
@@ -17,7 +18,7 @@ from studyapp.systems.concepts import Blobs, ConceptModel
 from studyapp.systems.gabor import gabor_energy
 from studyapp.systems.gift import BANDS, Gift, InvertedFile, _bands, gift_features
 from studyapp.systems.segments import normalised_cut
-from studyapp.systems.simplicity import block_features, integrated_region_matching, regions
+from studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
 
 FOR_PICTURES = [name for name in SYSTEMS if name not in ("keywords", "bm25")]
 
@@ -311,6 +312,79 @@ def test_features_are_kept_until_a_picture_changes(tmp_path, monkeypatch):
     collection_of(tmp_path, {"a": in_colour("green", TEXTURES["down"]())})
     make("gift").fit(Collection.load(tmp_path))
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("kept", [b"PK\x03\x04 and no more", b"nothing of the kind", b""])
+def test_features_that_cannot_be_read_are_computed_anew(tmp_path, kept):
+    (tmp_path / "collection.csv").write_text("item_id,path\n" + "".join(f"{n},{n}.png\n" for n in "ab"))
+    collection_of(tmp_path, {"a": in_colour("red", None), "b": in_colour("blue", None)})
+    collection = Collection.load(tmp_path)
+    expected = make("simplicity").fit(collection).score(collection.items[0])
+    (file,) = (tmp_path / "scores" / ".index").glob("*.npz")
+    whole = file.read_bytes()
+    file.write_bytes(kept)
+    np.testing.assert_array_equal(make("simplicity").fit(collection).score(collection.items[0]), expected)
+    file.write_bytes(whole[: len(whole) // 2])
+    np.testing.assert_array_equal(make("simplicity").fit(collection).score(collection.items[0]), expected)
+
+
+@pytest.mark.parametrize("name", FOR_PICTURES)
+def test_indexing_tells_how_far_it_is(name, scenes):
+    told = []
+
+    def progress(items, what, total):
+        told.append((what, total, 0))
+        for step, item in enumerate(items, start=1):
+            yield item
+            told[-1] = (what, total, step)
+
+    make(name).fit(scenes, progress)
+    assert told
+    for what, total, step in told:
+        assert what and step == total > 0
+
+
+def test_the_features_of_gift_lie_where_the_picture_has_them():
+    striped = in_colour("red", TEXTURES["across"](), contrast=120)
+    pixels = np.where((np.arange(192) < 96)[None, :, None], striped, in_colour("blue", None))
+    found = gift_features(pixels)
+    square = np.asarray(Image.fromarray(pixels).resize((256, 256), Image.Resampling.BILINEAR))
+    np.testing.assert_allclose(
+        found["histogram"], np.bincount(palette_index(square).ravel(), minlength=PALETTE) / 256**2
+    )
+    energy = found["energy"].reshape(12, 16, 16)
+    # stretched to 256 pixels the stripes have a period of 5.3 and lie in the left half; filters 0 to 3 are the finest
+    assert (energy[0][:, 1:7].min() > 20 * energy[0][:, 9:15].max()) and energy[0].sum() > 5 * energy[1:4].sum(
+        axis=(1, 2)
+    ).max()
+    blue = palette_index(np.array([COLOURS["blue"]], dtype=np.uint8))[0]
+    modes = found["modes"]
+    # 16 x 16 blocks of 16 pixels, then 8 x 8 of 32, 4 x 4 of 64 and 2 x 2 of 128, row by row
+    for start, across in ((0, 16), (256, 8), (320, 4), (336, 2)):
+        level = modes[start : start + across**2].reshape(across, across)
+        assert (level[:, across // 2 :] == blue).all() and (level[:, : across // 2] != blue).all()
+
+
+def test_simplicity_describes_a_block_by_its_mean_in_luv():
+    from skimage.color import rgb2luv
+
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, size=(12, 20, 3), dtype=np.uint8)
+    features, (down, across) = block_features(pixels)
+    assert (down, across) == (3, 5)
+    luv = rgb2luv(pixels)
+    for block in range(15):
+        row, column = divmod(block, 5)
+        own = luv[4 * row : 4 * row + 4, 4 * column : 4 * column + 4].reshape(16, 3)
+        np.testing.assert_allclose(features[block, :3], own.mean(axis=0))
+
+
+def test_alike_shapes_bring_regions_of_different_colour_nearer():
+    features = np.array([[[1.0, 0, 0, 0, 0, 0]]])
+    query = np.zeros((1, 6))
+    for apart, damped in ((0.0, 0.5), (0.5, 0.85), (0.8, 1.0)):
+        shape = np.array([[[apart, 0, 0]]])
+        assert region_distances(features, shape, query, np.zeros((1, 3)))[0, 0, 0] == damped
 
 
 @pytest.mark.parametrize("name", ["simplicity", "romm-all", "bm25"])
