@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, kendalltau
 from worlds import MatrixSource, demo_world, noise_world
 
 from analysis.judged import rank_power_weights
@@ -406,6 +406,23 @@ def test_designs_that_leave_a_pair_without_a_chance_are_refused():
     shapes = {"s0": flat_shape(densities=(0.0, 0.1))}
     with pytest.raises(RelstudyError, match="inclusion probability zero"):
         shape(first_round(floor=0.0, shapes=shapes), collection.items[0], collection, sources)
+
+
+def test_neither_the_row_nor_the_id_of_a_pair_tells_how_good_it_may_be():
+    collection, sources = noise_world(120, 1, seed=8)
+    pairs = choose_from(collection, sources, Options(queries=100, results=10, base=40)).pairs
+    assert (pairs["block"].to_numpy() == np.where(np.arange(1000) < 40, "base", "unique")).all()
+    assert list(pairs["pair_id"]) == [f"p{number:04d}" for number in range(1, 1001)]
+    unique = pairs[pairs["block"] == "unique"]
+    # pairs of one query stand together, queries and the pairs of each in random order
+    first = unique.drop_duplicates("query_id").index
+    assert (np.diff(np.r_[first, 1000]) == unique.groupby("query_id", sort=False).size()).all()
+    tau = [kendalltau(group.index, group["inclusion_probability"]).statistic for _, group in unique.groupby("query_id")]
+    # tau of ten values in random order has a standard deviation of 0.25; over 100 queries, five standard errors are 0.125
+    assert abs(np.mean(tau)) < 0.125
+    places = [collection.position(name) for name in unique["query_id"].unique()]
+    # a random order of 100 has a standard deviation of 0.067; five of them
+    assert abs(kendalltau(range(len(places)), places).statistic) < 0.34
 
 
 def test_a_given_list_of_queries_is_used_whole_with_probability_one():

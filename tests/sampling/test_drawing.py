@@ -117,6 +117,19 @@ def test_every_candidate_is_drawn_with_its_probability():
     assert chi_square_of_counts(counts, np.minimum(0.999, 0.9 * probability), 4000) < 1e-6
 
 
+def test_any_two_candidates_can_be_drawn_together():
+    # in a fixed order neighbours never would be, and no variance could be estimated
+    rng = np.random.default_rng(5)
+    together = np.zeros((8, 8))
+    draws = 4000
+    for _ in range(draws):
+        chosen = systematic_sample(np.full(8, 0.25), rng)
+        together[np.ix_(chosen, chosen)] += 1
+    shares = together[~np.eye(8, dtype=bool)] / draws
+    # two of eight equal candidates: 1 / 28 each, at five standard errors
+    assert (abs(shares - 1 / 28) < 5 * np.sqrt(1 / 28 / draws)).all()
+
+
 def test_the_queries_are_a_simple_random_sample():
     rng = np.random.default_rng(2)
     counts = np.zeros(40)
