@@ -29,7 +29,7 @@ Examples:
     "--method",
     type=click.Choice(METHODS),
     help="pooled: all ratings, when pairs were handed out at random. shrunk: the base block, moments shrunk. zscore: "
-    "the base block as it stands (Eq. 2.1). mean: offsets only. none. ordinal: a cumulative-link model (slow). "
+    "the base block as it stands (Eq. 2.1). mean: offsets only. none. ordinal: a cumulative-link model in PyMC (seconds). "
     "Default: pooled or shrunk, by what is known and tested about the hand-out; says which and why.",
 )
 @click.option("--base-column", metavar="NAME", help="A yes/no column that marks the base block.")
@@ -55,7 +55,6 @@ Examples:
     type=click.Path(path_type=Path),
     help="With --figures: ratings of the same pairs on the binary scale, for the paper's figure 5.2.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="For the sampling of the ordinal method.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def calibrate(
     ratings: Path,
@@ -71,7 +70,6 @@ def calibrate(
     scores: tuple[Path, ...],
     figures: bool,
     binary: Path | None,
-    seed: int,
     as_json: bool,
 ) -> None:
     """Put people's RATINGS on one scale and average them into judgments.
@@ -98,7 +96,7 @@ def calibrate(
     for note in table.notes:
         say(note)
     next(steps)
-    result = put_on_one_scale(table, method, handed_out=handed_out, clip=clip, force=force, seed=seed)
+    result = put_on_one_scale(table, method, handed_out=handed_out, clip=clip, force=force)
     if method is None and (as_json or compare is not None):
         say(f"method {result.choice.method}: {result.choice.why}")
     if compare is not None:
@@ -112,7 +110,7 @@ def calibrate(
     if compare is not None:
         return
     next(steps)
-    figures_of = summary(result)
+    figures_of = summary(result, lambda folds: progress(folds, "folds"))
     list(steps)  # takes the bar away
     if as_json:
         print_json(figures_of)

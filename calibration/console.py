@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, TypeVar
@@ -29,6 +31,18 @@ def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterato
     from tqdm import tqdm
 
     return iter(tqdm(items, desc=what, total=total, delay=2, disable=None, leave=False, dynamic_ncols=True))
+
+
+@contextlib.contextmanager
+def hushed(library: str) -> Iterator[None]:
+    """Keep a library's running commentary off the terminal; its errors still show."""
+    logger = logging.getLogger(library)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def print_table(rows: list[list[str]], header: list[str]) -> None:

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+import numpy as np
+
 from calibration import linear, shrinkage
 from calibration.linear import METHODS, Lines
 from calibration.panel import Panel
+
+
+class Fitted(Protocol):
+    """A method fitted to a panel."""
+
+    def calibrated(self, panel: Panel) -> np.ndarray:
+        """The panel's ratings on the common scale, float array (N); undecided stays NaN."""
+
+    def lines(self, panel: Panel) -> Lines:
+        """Each rater's line, or the one that comes nearest to what the method does with their ratings."""
+
+
+def fit_method(panel: Panel, method: str) -> Fitted:
+    """Any of METHODS fitted to a panel; raises as `fit_lines` does."""
+    if method == "ordinal":
+        from calibration.ordinal import fit_ordinal
+
+        return fit_ordinal(panel)
+    return fit_lines(panel, method)
 
 
 def fit_lines(panel: Panel, method: str) -> Lines:
@@ -36,4 +59,4 @@ def fit_lines(panel: Panel, method: str) -> Lines:
     return functions[method](panel)
 
 
-__all__ = ["METHODS", "fit_lines"]
+__all__ = ["METHODS", "Fitted", "fit_lines", "fit_method"]

@@ -13,11 +13,11 @@ from calibration.choice import Choice, check_pooled, choose_method
 from calibration.estimates import Estimate
 from calibration.judgments import make_judgments
 from calibration.linear import METHODS, Lines
-from calibration.methods import fit_lines
+from calibration.methods import fit_method
 from calibration.panel import Panel
 from calibration.raters import rater_profiles
 from calibration.ratings import Ratings
-from calibration.variance import Scored, leave_one_out_correlation, scored_rows, within_item_variance
+from calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,6 @@ def calibrate(
     handed_out: str | None = None,
     clip: bool = False,
     force: bool = False,
-    seed: int = 0,
 ) -> Calibration:
     """Put ratings on one scale.
 
@@ -60,7 +59,6 @@ def calibrate(
     handed_out : "random" or "fixed", where the table doesn't record it
     clip : keep calibrated values within the scale
     force : use `pooled` whatever the test of random hand-out says
-    seed : for the sampling of `ordinal`
 
     Raises
     ------
@@ -87,14 +85,8 @@ def calibrate(
         choice = check_pooled(panel, known)
     else:
         choice = Choice(method, "you asked for it")
-    if choice.method == "ordinal":
-        from calibration.ordinal import fit_ordinal
-
-        ordinal = fit_ordinal(panel, seed=seed)
-        lines, calibrated = ordinal.lines, ordinal.calibrated
-    else:
-        lines = fit_lines(panel, choice.method)
-        calibrated = lines.calibrated(panel)
+    fitted = fit_method(panel, choice.method)
+    lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if clip:
         calibrated = np.clip(calibrated, ratings.low, ratings.high)
     return Calibration(
@@ -127,31 +119,36 @@ class Table51:
     scored: Scored
 
 
-def table_5_1(result: Calibration) -> Table51:
-    """Table 5.1 with bootstrap intervals over pairs, on unique pairs where enough have two ratings."""
+def table_5_1(result: Calibration, progress: Progress = iter) -> Table51:
+    """Table 5.1 with bootstrap intervals over pairs, on unique pairs where enough have two ratings.
+
+    Parameters
+    ----------
+    progress : wraps the folds, to show how they go
+    """
     panel, after = result.panel, result.panel.with_rating(result.calibrated)
     scored = scored_rows(panel)
-    method = result.choice.method
     return Table51(
         variance_before=within_item_variance(panel, scored.rows),
         variance_after=within_item_variance(after, scored.rows),
         correlation_before=leave_one_out_correlation(panel, "none", scored),
-        correlation_after=(
-            Estimate.missing("the ordinal model is too slow to be fitted once a fold")
-            if method == "ordinal"
-            else leave_one_out_correlation(panel, method, scored)
-        ),
+        correlation_after=leave_one_out_correlation(panel, result.choice.method, scored, progress=progress),
         icc_before=agreement.intraclass(panel),
         icc_after=agreement.intraclass(after),
         scored=scored,
     )
 
 
-def summary(result: Calibration) -> dict[str, Any]:
-    """Everything the command reports, as JSON; a missing number is null, with its reason under `reasons`."""
+def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
+    """Everything the command reports, as JSON; a missing number is null, with its reason under `reasons`.
+
+    Parameters
+    ----------
+    progress : wraps the folds of the leave-one-out correlation, to show how they go
+    """
     panel, ratings = result.panel, result.ratings
     decided = panel.decided()
-    table = table_5_1(result)
+    table = table_5_1(result, progress)
     reasons: dict[str, str] = {}
 
     def plain(name: str, estimate: Estimate) -> float | None:

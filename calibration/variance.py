@@ -6,20 +6,21 @@ always out of sample: pairs are split in five folds, and the lines that calibrat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibration.estimates import Estimate
-from calibration.linear import Lines
-from calibration.methods import fit_lines
+from calibration.methods import Fitted, fit_method
 from calibration.panel import Panel
 
 FOLDS = 5
 ENOUGH_PAIRS = 20
 REPLICATES = 1000
 MOST_DRAWS = 10_000_000
+
+Progress = Callable[[Iterable[int]], Iterator[int]]
 
 
 @dataclass(frozen=True)
@@ -77,22 +78,24 @@ def within_item_variance(panel: Panel, rows: np.ndarray, *, seed: int = 0, repli
 
 def leave_one_out_correlation(
     panel: Panel,
-    method: str | Callable[[Panel], Lines],
+    method: str | Callable[[Panel], Fitted],
     scored: Scored | None = None,
     *,
     folds: int = FOLDS,
     seed: int = 0,
     replicates: int = REPLICATES,
+    progress: Progress = iter,
 ) -> Estimate:
     """Correlation of a calibrated rating with the mean of the other raters' on the same pair, out of sample.
 
     Parameters
     ----------
     panel : all ratings
-    method : a method's name, or a function from Panel to Lines
+    method : a method's name, or a function that fits one to a panel
     scored : the rows to score; `scored_rows(panel)` if None
     folds, seed : pairs are split at random, the same way for every method and every order of rows
     replicates : bootstrap replicates over pairs; 0 for no interval
+    progress : wraps the folds, to show how they go
 
     Returns
     -------
@@ -109,16 +112,16 @@ def leave_one_out_correlation(
     scored = scored_rows(panel) if scored is None else scored
     if scored.pairs < 2 * folds:
         return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * folds} are needed")
-    fit = method if callable(method) else lambda training: fit_lines(training, method)
+    fit = method if callable(method) else lambda training: fit_method(training, method)
     fold_of = pair_folds(panel, folds, seed)
     parts = []
-    for fold in range(folds):
+    for fold in progress(range(folds)):
         held_out = scored.rows & (fold_of[panel.pair] == fold)
         if not held_out.any():
             continue
-        lines = fit(panel.keep(~held_out))
+        fitted = fit(panel.keep(~held_out))
         test = panel.keep(held_out)
-        parts.append(_agreement_sums(test.with_rating(lines.calibrated(test))))
+        parts.append(_agreement_sums(test.with_rating(fitted.calibrated(test))))
     values = [float(_correlations(sums.sum(axis=0, keepdims=True))[0]) for sums in parts]
     if not np.isfinite(values).all():
         return Estimate.missing("every rating is the same in at least one fold")

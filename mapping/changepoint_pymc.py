@@ -6,13 +6,13 @@ exact engine costs a tenth of a second, most of it compiling.
 
 from __future__ import annotations
 
-import logging
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from calibration.console import hushed
 from calibration.errors import RelstudyError
 from mapping.changepoint import PLAIN_LIMIT, Prior, curves, monotone_deficit
 from mapping.isotonic import isotonic_fit
@@ -122,7 +122,7 @@ def sample(
             'engine="pymc" cannot fit judgments that contradict the direction of the mapping so strongly; '
             'use engine="exact", or increasing="auto"'
         )
-    with build_model(bins, prior), _quiet():
+    with build_model(bins, prior), hushed("pymc"):
         found = pm.sample(
             draws=draws,
             tune=tune,
@@ -166,14 +166,3 @@ def diagnose(found: Any) -> dict[str, Any]:
     elif divergences > 0:
         warning = f"{divergences} transitions diverged: the posterior may be biased; use the exact engine to check"
     return {"r_hat": r_hat, "ess_bulk": ess, "divergences": divergences, "warning": warning}
-
-
-class _quiet:
-    """Keeps PyMC's own running commentary off the terminal."""
-
-    def __enter__(self) -> None:
-        self.level = logging.getLogger("pymc").level
-        logging.getLogger("pymc").setLevel(logging.ERROR)
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("pymc").setLevel(self.level)

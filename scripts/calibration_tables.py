@@ -22,7 +22,7 @@ PANELS = (
     ("video quality, 26 people, all pairs", "video_mos/nflx_public_ratings.csv", None),
     ("video quality, 24 people, all pairs", "video_mos/vqeghd3_ratings.csv", None),
 )
-METHODS = ("none", "mean", "zscore", "shrunk", "pooled")
+METHODS = ("none", "mean", "zscore", "shrunk", "pooled", "ordinal")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Profiles and flags of raters; the test of random hand-out; the ordinal model; figure 5.2."""
+"""Profiles and flags of raters; the test of random hand-out; figure 5.2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from calibration.errors import RelstudyError
 from calibration.handout import balance
 from calibration.linear import none
 from calibration.methods import fit_lines
-from calibration.ordinal import category_scores, fit_ordinal
 from calibration.panel import Panel
 from calibration.plots import binary_against_graded, matching_fractions
 from calibration.raters import agreement_with_others, rater_profiles
@@ -117,38 +116,6 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
     short = simulate_panel(8, 2, 60, ratings_per_pair=1, seed=1).panel
     assert choose_method(short, None).method == "shrunk"
     assert choose_method(short, "random").method == "pooled"
-
-
-# The ordinal model
-
-
-def test_a_categorys_score_is_the_mean_worth_given_that_rating() -> None:
-    thresholds = np.array([-1.0, 0.5, 2.0])
-    rng = np.random.default_rng(0)
-    theta = rng.normal(size=2_000_000)
-    latent = 0.3 + 1.7 * theta + rng.logistic(size=theta.size)
-    category = np.searchsorted(thresholds, latent)
-    expected = [theta[category == k].mean() for k in range(4)]
-    # Monte Carlo error of a mean over at least 200,000 draws is 0.002.
-    assert category_scores(np.array([0.3]), np.array([1.7]), thresholds)[0] == pytest.approx(expected, abs=0.006)
-
-
-@pytest.mark.slow
-def test_the_ordinal_model_recovers_leniency_and_puts_raters_on_one_scale() -> None:
-    simulated = simulate_panel(10, 25, 40, seed=5)
-    result = fit_ordinal(simulated.panel, iterations=6000)
-    assert np.corrcoef(result.leniency, simulated.leniency)[0, 1] > 0.9
-    assert (np.diff(result.scores, axis=1) > 0).all()
-    assert result.calibrated.mean() == pytest.approx(simulated.panel.rating.mean())
-    raw = np.corrcoef(simulated.panel.rating, simulated.worth[simulated.panel.pair])[0, 1]
-    assert np.corrcoef(result.calibrated, simulated.worth[simulated.panel.pair])[0, 1] > raw + 0.02
-
-
-def test_the_ordinal_model_refuses_numbers_that_are_no_categories() -> None:
-    panel = simulate_panel(4, 10, 0, seed=1).panel
-    noisy = panel.with_rating(panel.rating + np.random.default_rng(0).normal(size=len(panel.rating)))
-    with pytest.raises(RelstudyError, match="2 to 20 distinct ratings, and these have 40"):
-        fit_ordinal(noisy)
 
 
 # Figure 5.2
