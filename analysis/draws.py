@@ -91,8 +91,7 @@ def two_stages(
             within, share = 0.0, 0.0
         between = 1.0 + np.sqrt(1.0 - share) * (counts[number] - 1.0)
         scale = np.sqrt(share / (1.0 + (1.0 - share) * (1.0 - 1.0 / queries)))
-        # with two pairs of very unequal chance a factor can fall just below 0, which no weight may
-        times[rows] = between * np.maximum(1.0 + scale * within, 0.0)
+        times[rows] = between * np.maximum(1.0 + scale * within, 0.0)  # -1 may have been rounded
     return Draws(counts, times, np.arange(len(query), dtype=np.int64))
 
 
@@ -105,14 +104,15 @@ def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -
 
     Returns
     -------
-    float64 [pairs, replicates], mean 0, never below -1 but for two pairs of very unequal chance; 0.0 where every pair
-    was certain; None where only one was not, so that nothing tells how the sum would vary
+    float64 [pairs, replicates], mean 0, never below -1 (no weight may be negative); 0.0 where every pair was certain;
+    None where only one was not, so that nothing tells how the sum would vary
 
     Notes
     -----
     With p = left / sum(left), s = 1 - sum(p^2) and c = left / s, Deville's variance of sum(y) is
     sum(c (y - a)^2) with a = sum(p y). Drawing M pairs with replacement with probabilities p, r times each, and taking
-    sqrt(sum(left) / (s M)) (r - M p) has this very variance; M = sum(left) s, rounded down, keeps it above -1.
+    sqrt(sum(left) / (s M)) (r - M p) has this very variance; M = sum(left) s, rounded down, keeps it above -1. Where only
+    a pair or so was left to chance (M = 1) and chances differ much, the step is cut so that -1 is kept to.
 
     Examples
     --------
@@ -134,5 +134,6 @@ def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -
     place = np.searchsorted(np.cumsum(share)[:-1], random.random((number, replicates)), side="right")
     cells = place + len(left) * np.arange(replicates)
     drawn = np.bincount(cells.ravel(), minlength=len(left) * replicates).reshape(replicates, len(left)).T
-    found: np.ndarray = np.sqrt(total / (spread * number)) * (drawn - number * share[:, None])
+    step = min(float(np.sqrt(total / (spread * number))), 1.0 / (number * float(share.max())))
+    found: np.ndarray = step * (drawn - number * share[:, None])
     return found

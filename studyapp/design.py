@@ -148,6 +148,16 @@ class Design:
             never = never * (1 - query_probability[draw] * (1 - miss))
         return np.asarray(1 - never, dtype=float)
 
+    def query_probability(self, paradigm: str) -> float:
+        """Probability that a query is in the sample at all, where intervals can rest on it; else NaN.
+
+        With several independent draws of queries it is known too, but not by which of them a query came in, and that
+        decides how many of its pairs there are: what varies within a query could not be told from the pairs.
+        """
+        draws = {this.query_draw: p for this in self.rounds if (p := this.query_probability.get(paradigm)) is not None}
+        known = set(draws.values())
+        return known.pop() if len(draws) == 1 or known == {1.0} else float("nan")
+
     def save(self, folder: Path) -> None:
         """Write FOLDER/design.json."""
         write_json(

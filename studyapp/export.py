@@ -22,6 +22,7 @@ COLUMNS = (
         "position",
         "handed_out",
         "inclusion_probability",
+        "query_probability",
         "source",
         "rank",
     ),
@@ -48,6 +49,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
             pairs.c.block,
             pairs.c.source,
             pairs.c.inclusion_probability,
+            pairs.c.query_probability,
             pairs.c.rank,
             assignments.c.block.label("study_block"),
             assignments.c.kind,
@@ -79,7 +81,8 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
             last[(row.assignment_id, row.pair_id)] = record
     columns = [*COLUMNS, "revision"] if history else list(COLUMNS)
     frame = pd.DataFrame(rows if history else list(last.values()), columns=columns)
-    return frame.astype({"rating": "float64", "inclusion_probability": "float64", "rank": "Int64"})
+    numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability"], "float64")
+    return frame.astype({**numbers, "rank": "Int64"})
 
 
 def _record(row: Any, scales: dict[str, str], known: dict[str, Any]) -> dict[str, Any]:
@@ -104,6 +107,7 @@ def _record(row: Any, scales: dict[str, str], known: dict[str, Any]) -> dict[str
         "position": row.position,
         "handed_out": HANDED_OUT.get(kind, ""),
         "inclusion_probability": row.inclusion_probability,
+        "query_probability": row.query_probability,
         "source": row.source,
         "rank": row.rank,
     }

@@ -172,6 +172,7 @@ def next_from(
         )
     first = 1 + max((int(text) for text in pairs["pair_id"].str.extract(r"(\d+)$")[0].dropna()), default=0)
     whole = pd.concat([pairs.assign(inclusion_probability=updated), number_pairs(added, rng, first)], ignore_index=True)
+    whole.loc[whole["paradigm"] == options.paradigm, "query_probability"] = design.query_probability(options.paradigm)
     before = uniformity_table(rated, options.categories, column="judgment")
     return NextRound(whole, design, plan, len(added), before, smallest, scores)
 
@@ -270,11 +271,11 @@ def read_pairs(folder: Path) -> pd.DataFrame:
     table = read_table(folder / "pairs.csv", "pair_id", *PAIR, "paradigm", "source", "block", "inclusion_probability")
     frame = table.frame.copy()
     frame["inclusion_probability"] = table.numbers("inclusion_probability", low=0, high=1, low_open=True)
-    for name, default in (("rank", ""), ("round", "1"), ("query_probability", "1")):
+    for name, default in (("rank", ""), ("round", "1"), ("query_probability", "")):
         if name not in frame:
             frame[name] = table.frame[name] = default
     frame["rank"] = pd.array(table.numbers("rank", low=1, empty=True, whole=True), dtype="Int64")
     frame["round"] = table.numbers("round", low=1, whole=True).astype(int)
-    frame["query_probability"] = table.numbers("query_probability", low=0, high=1, low_open=True)
+    frame["query_probability"] = table.numbers("query_probability", low=0, high=1, low_open=True, empty=True)
     table.raise_faults()
     return frame

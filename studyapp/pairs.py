@@ -21,6 +21,7 @@ class Pair:
     paradigm: str
     source: str
     inclusion_probability: float | None
+    query_probability: float | None
     rank: int | None
     block: str
 
@@ -48,10 +49,13 @@ def read_pairs(path: Path, items: Items) -> list[Pair]:
     table.add(~frame["paradigm"].isin(["image", "text"]), "paradigm", "image or text is allowed")
     if "source" not in frame:
         frame["source"] = ""
-    probability: list[float | None] = [None] * len(frame)
-    if "inclusion_probability" in frame:
-        numbers = table.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
-        probability = [None if number != number else float(number) for number in numbers]
+    probabilities: list[list[float | None]] = []
+    for name in ("inclusion_probability", "query_probability"):
+        known: list[float | None] = [None] * len(frame)
+        if name in frame:
+            numbers = table.numbers(name, low=0, high=1, low_open=True, empty=True)
+            known = [None if number != number else float(number) for number in numbers]
+        probabilities.append(known)
     rank: list[int | None] = [None] * len(frame)
     if "rank" in frame:
         numbers = table.numbers("rank", low=0, empty=True, whole=True)
@@ -59,7 +63,7 @@ def read_pairs(path: Path, items: Items) -> list[Pair]:
     table.raise_faults()
     names = ("pair_id", "query_id", "result_id", "paradigm", "source")
     columns = [list(frame[name]) for name in names]
-    return [Pair(*row) for row in zip(*columns, probability, rank, list(frame["block"]), strict=True)]
+    return [Pair(*row) for row in zip(*columns, *probabilities, rank, list(frame["block"]), strict=True)]
 
 
 def known_pair_ids(study: Study) -> dict[str, KnownPair]:
@@ -77,6 +81,6 @@ def known_pairs(study: Study, items: Items) -> list[Pair]:
     for entry in known.values():
         items.require([entry.query_id, entry.result_id], f"{study.folder / 'study.toml'}, practice and attention")
     return [
-        Pair(pair_id, k.query_id, k.result_id, items[k.query_id].kind, "", None, None, pair_id.partition(":")[0])
+        Pair(pair_id, k.query_id, k.result_id, items[k.query_id].kind, "", None, None, None, pair_id.partition(":")[0])
         for pair_id, k in known.items()
     ]

@@ -73,7 +73,9 @@ def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[
         pair = wanted.get(pair_id)
         now: dict[str, object] = {"active": pair is not None}
         if pair is not None:  # a further round of sampling changes the probability of pairs drawn before
-            now |= {name: getattr(pair, name) for name in ("inclusion_probability", "source", "rank")}
+            now |= {
+                name: getattr(pair, name) for name in ("inclusion_probability", "query_probability", "source", "rank")
+            }
         if any(getattr(row, name) != value for name, value in now.items()):
             connection.execute(sa.update(pairs).where(pairs.c.pair_id == pair_id).values(now))
 

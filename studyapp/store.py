@@ -53,6 +53,7 @@ pairs = sa.Table(
     sa.Column("paradigm", sa.Text, nullable=False),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("inclusion_probability", sa.Float),
+    sa.Column("query_probability", sa.Float),
     sa.Column("rank", sa.Integer),
     sa.Column("block", sa.Text, nullable=False),
     sa.Column("active", sa.Boolean, nullable=False),

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from studyapp.app import prepare
 from studyapp.cli import main
 from studyapp.people import invite
 from studyapp.store import Store
@@ -102,12 +103,26 @@ def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_bac
     table = pd.read_csv(made.folder / "ratings.csv")
     contract = ["rater_id", "pair_id", "query_id", "result_id", "scale", "rating", "seconds", "block", "rated_at"]
     assert list(table.columns)[:9] == contract
+    assert set(table["inclusion_probability"]) == {0.25} and table["query_probability"].isna().all()
     assert set(table["scale"]) == {"1-5"} and table["seconds"].between(0, 60).all()
     assert set(table.loc[table["block"] == "unique", "handed_out"]) == {"at random over the pool"}
     assert pd.read_csv(people)[["question_age", "entry"]].to_numpy().tolist() == [[41, "open"]]
     from calibration.ratings import read_ratings
 
     assert len(read_ratings(made.folder / "ratings.csv").frame) == 16
+
+
+def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    pairs = pd.read_csv(made.folder / "pairs.csv")
+    pairs.assign(query_probability=0.5).to_csv(made.folder / "pairs.csv", index=False)
+    prepare(made.folder, made.store)
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all(lambda name, number: str(number))
+    assert run("export", made.folder).exit_code == 0
+    table = pd.read_csv(made.folder / "ratings.csv")
+    assert set(table["query_probability"]) == {0.5} and set(table["inclusion_probability"]) == {0.25}
 
 
 def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_local: Callable[..., Made]) -> None:
