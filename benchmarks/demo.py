@@ -27,7 +27,7 @@ from studyapp.collection import Collection
 from studyapp.demo.collection import DemoCollection, make_collection
 from studyapp.demo.panel import Panel, draw_raters
 from studyapp.demo.pipeline import THRESHOLD
-from studyapp.demo.recovered import Recovered, census, system_rows
+from studyapp.demo.recovered import Census, Recovered, census, system_rows
 from studyapp.demo.sizes import Size, available_systems
 from studyapp.sources import Source, open_sources
 
@@ -51,14 +51,15 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
 def judged(pairs: pd.DataFrame, panel: Panel, size: Size, *, noise: bool) -> pd.DataFrame:
     """Judgments of the pairs, by rating and calibrating, or free of noise."""
     keys = ["query_id", "result_id"]
+    design = pairs[[*keys, "inclusion_probability", "query_probability"]]
     if not noise:
         relevance = panel.collection.relevance(list(pairs["query_id"]), list(pairs["result_id"]))
-        return pairs[[*keys, "inclusion_probability"]].assign(judgment=panel.consensus(relevance))
+        return design.assign(judgment=panel.consensus(relevance))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ratings.csv"
         write_table(panel.rate(pairs, size.ratings_per_pair), file)
         found = calibrate(read_ratings(file), "pooled", handed_out="random", force=True)
-    return found.judgments.merge(pairs[[*keys, "inclusion_probability"]], on=keys)
+    return found.judgments.merge(design, on=keys)
 
 
 def one_draw(
@@ -66,7 +67,7 @@ def one_draw(
     collection: Collection,
     sources: list[Source],
     known: DemoCollection,
-    scores: pd.DataFrame,
+    everything: Census,
     *,
     noise: bool,
 ) -> list[Recovered]:
@@ -75,9 +76,9 @@ def one_draw(
     panel = Panel(draw_raters(size.raters, 0), known, seed)
     options = Options(queries=size.queries, results=size.results, base=size.base, seed=seed)
     judgments = judged(choose_from(collection, sources, options).pairs, panel, size, noise=noise)
-    of_pairs = scores.merge(judgments[["query_id", "result_id"]], on=["query_id", "result_id"])
+    of_pairs = everything.scores.merge(judgments[["query_id", "result_id"]], on=["query_id", "result_id"])
     result = score_systems(judgments, of_pairs, options=Scoring(threshold=THRESHOLD, replicates=300))
-    return system_rows(result.as_json()["systems"], census(known, panel, scores, THRESHOLD))
+    return system_rows(result.as_json()["systems"], everything)
 
 
 @click.command()
@@ -89,12 +90,13 @@ def main(draws: int, folder: Path) -> None:
     known = make_collection(made["images"], made["seed"])
     collection = Collection.load(folder)
     sources = open_sources(folder, collection, list(available_systems()))
-    scores = all_scores(collection, sources)
+    panel = Panel(draw_raters(Size().raters, 0), known)
+    everything = census(known, panel, all_scores(collection, sources), THRESHOLD)
     for noise in (True, False):
         held: dict[tuple[str, str], list[bool]] = defaultdict(list)
         errors: dict[tuple[str, str], list[float]] = defaultdict(list)
         for seed in progress(range(100, 100 + draws), "draws", draws):
-            for row in one_draw(seed, collection, sources, known, scores, noise=noise):
+            for row in one_draw(seed, collection, sources, known, everything, noise=noise):
                 held[row.quantity, row.system].append(bool(row.covered))
                 errors[row.quantity, row.system].append((row.recovered or 0.0) - row.true)
         rows = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,7 @@ class Census:
     scores: pd.DataFrame
     threshold: float
 
+    @cached_property
     def indices(self) -> ScoreResult:
         """The indices of `relstudy score`, over all pairs and without sampling."""
         options = Options(threshold=self.threshold, replicates=1, low_coverage=True, graded=())
@@ -187,7 +189,7 @@ def system_rows(found: Mapping[str, Any], everything: Census) -> list[Recovered]
     everything : all pairs
     """
     rows: list[Recovered] = []
-    for system in everything.indices().systems:
+    for system in everything.indices.systems:
         estimates = found[system.name]
         for point in estimates["precision_recall"]:
             if round(point["share"], 6) in SHARES:

@@ -417,9 +417,11 @@ def test_neither_the_row_nor_the_id_of_a_pair_tells_how_good_it_may_be():
     # pairs of one query stand together, queries and the pairs of each in random order
     first = unique.drop_duplicates("query_id").index
     assert (np.diff(np.r_[first, 1000]) == unique.groupby("query_id", sort=False).size()).all()
-    tau = [kendalltau(group.index, group["inclusion_probability"]).statistic for _, group in unique.groupby("query_id")]
     # tau of ten values in random order has a standard deviation of 0.25; over 100 queries, five standard errors are 0.125
-    assert abs(np.mean(tau)) < 0.125
+    unique = unique.assign(position=[collection.position(name) for name in unique["result_id"]])
+    for column in ("inclusion_probability", "position"):
+        tau = [kendalltau(group.index, group[column]).statistic for _, group in unique.groupby("query_id")]
+        assert abs(np.mean(tau)) < 0.125
     places = [collection.position(name) for name in unique["query_id"].unique()]
     # a random order of 100 has a standard deviation of 0.067; five of them
     assert abs(kendalltau(range(len(places)), places).statistic) < 0.34
