@@ -20,7 +20,8 @@ def ball_sizes(bits: int, radius: int) -> list[int]:
     >>> ball_sizes(4, 2), ball_sizes(128, 128)[-1] == 2**128
     ([1, 5, 11], True)
     """
-    return list(accumulate(math.comb(bits, k) for k in range(radius + 1)))
+    shells = accumulate(range(radius), lambda shell, k: shell * (bits - k) // (k + 1), initial=1)
+    return list(accumulate(shells))
 
 
 def ramap(table: CountTable, radius: int, empty_ball: LeftOut = "zero") -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -56,7 +57,9 @@ def cell(value: float | int | None) -> str:
     """A figure in a printed table."""
     if value is None:
         return "–"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
+    if not isinstance(value, int):
+        return f"{value:.4f}"
+    return str(value) if value < 10**12 else f"{Decimal(value):.3e}"
 
 
 def say_conventions(conventions: dict[str, Any]) -> None:

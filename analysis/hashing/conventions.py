@@ -48,14 +48,14 @@ class Conventions:
 
 PRESETS: dict[str, Conventions] = {
     "default": Conventions(),
-    # Paper 002, section 3.6: average precision over all relevant items, area by Eq. 3.11 started at d = 0.
-    "moran": Conventions(denominator="relevant"),
+    # Paper 002: Eq. 3.12 divides by the true neighbours among those retrieved; area by Eq. 3.11 started at d = 0.
+    "moran": Conventions(denominator="hits"),
+    # Paper 003: only division by the hits among the returned gives figures of the size of its table 2; an empty ball is 0.
+    "ramap": Conventions(denominator="hits", empty_ball="zero"),
     # HashNet's evaluator divides by the hits among the first K and leaves out a query without any.
     "hashnet": Conventions(denominator="hits", no_hit="skip"),
     # DeepHash-pytorch's CalcTopMap divides by the hits among the first K; a query without any counts as 0.
     "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
-    # trec_eval: divided by all relevant items; a topic without any is left out.
-    "trec-eval": Conventions(denominator="relevant"),
-    # The RAMAP paper (003): an empty ball counts as 0.
-    "ramap": Conventions(denominator="relevant", empty_ball="zero"),
+    # trec_eval divides by all relevant items; a topic whose judged items are all irrelevant counts as 0.
+    "trec-eval": Conventions(denominator="relevant", no_relevant="zero"),
 }

@@ -20,8 +20,8 @@ from calibration.errors import RelstudyError
 
 WHAT = "count table"
 Engine = Literal["auto", "numba", "numpy"]
-LONGEST = (1 << 15) - 1
-"""Most bits of a code: twice a distance plus one fits 16 bits."""
+LONGEST = 1 << 13
+"""Most bits of a code: twice a distance plus one fits 16 bits, and the size of every Hamming ball can be printed."""
 
 
 @dataclass(frozen=True)

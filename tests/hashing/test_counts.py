@@ -19,7 +19,11 @@ from calibration.errors import RelstudyError
 
 
 def codes(number: int, bits: int, seed: int) -> Codes:
-    return Codes.from_bits(np.random.default_rng(seed).random((number, bits)) < 0.4)
+    table = np.random.default_rng(seed).random((number, bits)) < 0.4
+    table[:3] = np.array([[True], [False], [True]])[
+        :number
+    ]  # so that the farthest distances occur, for two queries at once
+    return Codes.from_bits(table)
 
 
 def truths(queries: int, database: int, seed: int) -> dict[str, LabelTruth | ListedTruth]:
@@ -205,5 +209,5 @@ def test_the_longest_codes_are_counted_and_longer_ones_refused() -> None:
         table = count(ends, ends, relevant, engine=engine)
         assert np.argwhere(table.relevant).tolist() == [[0, 0], [0, LONGEST], [1, 0], [1, LONGEST]]
     longer = Codes.from_bits(np.zeros((2, LONGEST + 1), dtype=bool))
-    with pytest.raises(RelstudyError, match="codes of 32768 bits are too long to count; 32767 bits are the most"):
+    with pytest.raises(RelstudyError, match="codes of 8193 bits are too long to count; 8192 bits are the most"):
         count(longer, longer, truth)

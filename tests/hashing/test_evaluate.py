@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.metrics import average_precision_score
 
 from analysis.hashing.codes import Codes
 from analysis.hashing.conventions import PRESETS, Conventions
-from analysis.hashing.counts import CountTable
+from analysis.hashing.counts import LONGEST, CountTable
 from analysis.hashing.evaluate import evaluate
 from analysis.hashing.plots import lookup_curve
 from calibration.errors import RelstudyError
@@ -173,8 +174,8 @@ def test_the_expected_number_of_queries_without_a_hit_is_told() -> None:
     assert evaluate(table, k=[1, 2])["queries_without_hit"] == {"1": 1.5, "2": 1.0}
 
 
-@pytest.mark.parametrize("bits", [1030, 2048])
-def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(bits: int) -> None:
+@pytest.mark.parametrize("bits", [1030, 2048, LONGEST])
+def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(tmp_path: Path, bits: int) -> None:
     total = np.zeros((1, bits + 1), dtype=int)
     total[0, [0, bits // 2]] = 1, 3
     table = CountTable(total, total)
@@ -182,6 +183,8 @@ def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(bits: i
     assert result["lookup"][1]["probes"] > 10**300
     assert result["ramap"][str(bits // 2)] == pytest.approx((1 + 1 / (1 + bits)) / (bits // 2 + 1), rel=1e-3)
     assert lookup_curve(table).startswith("<svg")
+    table.save(tmp_path / "t.npz")
+    assert re.search(r"\de\+\d{3,4} ", run("hash", "evaluate", tmp_path / "t.npz", "--radius", bits // 2))
 
 
 @pytest.mark.parametrize("beta", ["0", "-1", "nan", "inf"])
