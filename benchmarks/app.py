@@ -3,7 +3,9 @@
     python benchmarks/app.py                       # 50 and 200 raters, 15 seconds each
     python benchmarks/app.py --raters 50 --seconds 10 --peer-venv /tmp/potato
 
-Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Measured are committed
+Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
+own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and gets
+it once the ratings are on disk; Potato is sent its two requests. Measured are committed
 ratings per second, the time from submitting to having the next page, requests that failed (after which the rater loads
 the page again, which belongs to that time), ratings that were
 acknowledged but are not in the data afterwards ("lost"), and pages stored for two raters though one was asked for
@@ -45,6 +47,7 @@ sys.path.insert(0, str(ROOT))
 
 QUERIES, RESULTS, PAGES_PER_QUERY = 200, 160, 40
 GENERATORS = 2
+PAGE = "X-Relstudy-Page"  # asks for the next page in the answer, and there holds its address
 
 
 @dataclass
@@ -68,8 +71,11 @@ class Visitor:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self.cookies: dict[str, str] = {}
 
-    def request(self, method: str, path: str, body: str | None = None, kind: str = "") -> tuple[int, str, str]:
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+    def request(
+        self, method: str, path: str, body: str | None = None, kind: str = "", more: dict[str, str] | None = None
+    ) -> tuple[int, str, str]:
+        """Status, the address that the answer leads to or names ("" for none), and its text."""
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()), **(more or {})}
         if body is not None:
             headers["Content-Type"] = kind or "application/x-www-form-urlencoded"
         try:
@@ -84,11 +90,11 @@ class Visitor:
         for line in answer.headers.get_all("Set-Cookie") or []:
             name, _, value = line.partition(";")[0].partition("=")
             self.cookies[name] = value
-        return answer.status, answer.headers.get("Location") or "", text
+        return answer.status, answer.headers.get("Location") or answer.headers.get(PAGE) or "", text
 
 
 class OurRater:
-    """Submit, follow the redirect, read the next page."""
+    """Submits as study.js does, and reads the next page in the answer."""
 
     def __init__(self, port: int, number: int) -> None:
         self.visitor = Visitor(port)
@@ -103,12 +109,15 @@ class OurRater:
 
     def page(self) -> tuple[str, str]:
         """Submit and get the next page; (what went wrong or "", the name of the page submitted)."""
-        fields = {"form": hidden(self.html, "form"), **{f"rating-{n}": self.choice for n in range(1, 5)}}
-        status, path, _ = self.visitor.request("POST", self.path, urlencode(fields))
-        if status != 303 or not path.startswith("/rate/"):
+        fields = {name: hidden(self.html, name) for name in ("csrf", "form")} | {"seconds": "0.00"}
+        fields |= {f"rating-{n}": self.choice for n in range(1, 5)}
+        script = {"Accept": "text/html", PAGE: "next"}
+        status, path, html = self.visitor.request("POST", self.path, urlencode(fields), more=script)
+        if status not in (200, 303) or not path.startswith("/rate/"):
             return f"submit {status} {path}", ""
-        done, self.path = self.path, path
-        status, _, self.html = self.visitor.request("GET", path)
+        done, self.path, self.html = self.path, path, html
+        if status == 303:
+            status, _, self.html = self.visitor.request("GET", path)
         return ("" if status == 200 else f"next {status}"), done
 
     def reload(self) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
+import sqlalchemy as sa
 from flask import abort
 
 from studyapp.enrolment import lock_rater
@@ -28,7 +30,13 @@ def advance(rater_id: int) -> Step:
             abort(401, description="session")
         if hand_out:
             start(connection, here.study, here.catalogue, rater, now)
-        step = next_step(connection, here.study, here.catalogue, rater, now, hand_out=hand_out)
-        if step.name == "thanks" and hand_out:
-            finish(connection, rater, now)
+        return move_on(connection, rater, now, hand_out=hand_out)
+
+
+def move_on(connection: sa.Connection, rater: Any, now: float, *, hand_out: bool) -> Step:
+    """Where the rater goes, with pages handed out if need be; who has come to the end has finished."""
+    here = site()
+    step = next_step(connection, here.study, here.catalogue, rater, now, hand_out=hand_out)
+    if step.name == "thanks" and hand_out:
+        finish(connection, rater, now)
     return step

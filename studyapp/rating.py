@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
-from flask import Blueprint, redirect, request
+import sqlalchemy as sa
+from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
 from studyapp import visitor
 from studyapp.answers import LockedError, submit
-from studyapp.handout import finish, next_step
-from studyapp.onward import address, advance
+from studyapp.onward import address, advance, move_on
 from studyapp.rating_page import chosen_before, rating_page
 from studyapp.refused import refused
-from studyapp.sequence import Assignment, look
+from studyapp.sequence import Assignment, Held, look
 from studyapp.show import show, unavailable
 from studyapp.site import site
 from studyapp.slots import renew
 
 blueprint = Blueprint("rating", __name__)
+
+# Asked for by the study's own script, which then gets the next page as the answer to the ratings, and in the same header
+# the page's address. So one request does where a form needs two, and no answer but the study's own carries it.
+PAGE = "X-Relstudy-Page"
 
 
 @blueprint.post("/instructions")
@@ -62,23 +67,20 @@ def rate(position: int) -> ResponseReturnValue:
     if assignment.answered_at is not None:
         with site().store.read() as connection:
             chosen = chosen_before(connection, assignment)
-    elif assignment.slot_id is not None:
-        _renew_if_needed(assignment)
+    elif _opened_late(assignment, time.time()):
+        with site().store.write() as connection:
+            renew(connection, site().study, assignment, time.time())
     return show("rate.html", rating_page(held, assignment, chosen), held.rater)
 
 
-def _renew_if_needed(assignment: Assignment) -> None:
-    """A page opened late, or reloaded: its lease starts again, if nobody else was given the page."""
-    here = site()
-    now = time.time()
-    if now - assignment.handed_at > 30 * here.study.lease_minutes:
-        with here.store.write() as connection:
-            renew(connection, here.study, assignment, now)
+def _opened_late(assignment: Assignment, now: float) -> bool:
+    """Whether half of a page's lease is over: opened now, or reloaded, it begins anew."""
+    return assignment.slot_id is not None and now - assignment.handed_at > 30 * site().study.lease_minutes
 
 
 @blueprint.post("/rate/<int(max=1000000):position>")
 def save(position: int) -> ResponseReturnValue:
-    """Keep a page's ratings. The redirect is sent only once they are on disk."""
+    """Keep a page's ratings. The next page, or the redirect to it, is sent only once they are on disk."""
     claimed = visitor.claimed_rater()
     if claimed is None:
         return refused("session", 401)
@@ -101,9 +103,9 @@ def save(position: int) -> ResponseReturnValue:
                 submit(connection, rater, assignment, answers, seconds, form, now)
             except LockedError:
                 return refused("locked", 409, again=False)
-            step = next_step(connection, here.study, here.catalogue, rater, now, hand_out=hand_out)
-            if step.name == "thanks" and hand_out:
-                finish(connection, rater, now)
+            step = move_on(connection, rater, now, hand_out=hand_out)
+            at_once = PAGE in request.headers and step.name == "rate" and assignment.kind != "practice"
+            following = _open_next(connection, claimed, step.position, now) if at_once else None
     if errors:
         message = next(iter(errors.values()))
         return show(
@@ -113,7 +115,28 @@ def save(position: int) -> ResponseReturnValue:
         return redirect(f"/practice/{position}", 303)
     if step.name != "rate" and not hand_out:
         return redirect("/rate", 303)
+    if following is not None:
+        try:
+            return _next_page(following, address(step))
+        except Exception:  # saved is saved: what is wrong with the next page is told at its own address
+            logging.getLogger("relstudy").exception("next page")
     return redirect(address(step), 303)
+
+
+def _open_next(connection: sa.Connection, rater: int, position: int, now: float) -> Held | None:
+    """The next page, opened as its own address would open it."""
+    held = look(connection, rater, position)
+    if held is not None and held.assignment is not None and _opened_late(held.assignment, now):
+        renew(connection, site().study, held.assignment, now)
+    return held
+
+
+def _next_page(held: Held, its_address: str) -> Response:
+    """The next page as the answer to the one before."""
+    assert held.assignment is not None
+    response = Response(show("rate.html", rating_page(held, held.assignment, {}), held.rater), mimetype="text/html")
+    response.headers[PAGE] = its_address
+    return response
 
 
 def _answers(assignment: Assignment) -> tuple[dict[str, float | None], dict[str, str], dict[str, str]]:

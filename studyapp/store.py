@@ -43,7 +43,7 @@ settings = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 
-# What can be rated. `block` is base, unique, practice or check.
+# What can be rated. `block` is base, unique, practice or check (an attention check, or a filler beside one).
 pairs = sa.Table(
     "pairs",
     metadata,

@@ -184,7 +184,7 @@
     let response, html;
     try {
       timer.stamp(form);
-      response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", headers: { Accept: "text/html" } });
+      response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", headers: { Accept: "text/html", "X-Relstudy-Page": "next" } });
       html = await response.text();
     } catch {
       return tryLater(form, patience, form.dataset.offline);
@@ -193,11 +193,14 @@
       form.removeAttribute("aria-busy");
     }
     const answer = new DOMParser().parseFromString(html, "text/html");
-    if (response.redirected) { // the study redirects once the ratings are on disk, and only then
+    // The study names the next page's address, or redirects, once the ratings are on disk, and only then.
+    const next = response.headers.get("X-Relstudy-Page");
+    if (next || response.redirected) {
+      const address = next ? new URL(next, location.href).href : response.url;
       storage.drop(draftName(form));
-      return response.ok ? show(answer, response.url) : location.assign(response.url);
+      return response.ok ? show(answer, address) : location.assign(address);
     }
-    if ($("form[data-rating]", answer)) return show(answer, location.href);
+    if (response.status === 422 && $("form[data-rating]", answer)) return show(answer, location.href);
     const words = $("[data-message]", answer);
     const told = words ? words.textContent : form.dataset.offline;
     if (response.status === 503) return tryLater(form, patience, told); // busy: it passes

@@ -211,6 +211,16 @@ def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Call
     assert lab.post(admin, f"/admin/forget/{rater}")[0] == 404
 
 
+def test_a_failed_attention_check_is_a_flag_and_the_fillers_beside_it_are_none(make_lab: Callable[..., Lab]) -> None:
+    check = '[[attention]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q1"\nexpected = [5]\n'
+    lab = make_lab(TOML + check)
+    admin = lab.admin()
+    lab.rate(99, lambda number: "5")
+    assert "attention checks failed" not in admin.get("/admin/raters").text
+    lab.rate(99, lambda number: "4")
+    assert "attention checks failed: 1" in _words(admin.get("/admin/raters").text)
+
+
 def test_raters_are_listed_fifty_a_page(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     invite(lab.store, lab.study, 120)

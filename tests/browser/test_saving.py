@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
 from flask import Response
 from playwright.sync_api import expect
 from sqlalchemy.exc import OperationalError
 
+from studyapp import rating
 from tests.browser.sessions import Seat, Served
 
 
@@ -112,23 +114,44 @@ def test_a_full_disk_is_told_and_nothing_is_lost(take_seat: Callable[..., Seat])
     seat.save_after_all()
 
 
+def test_saving_a_page_and_showing_the_next_is_one_request(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
+    asked: list[str] = []
+    seat.page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    seat.rater.press("1", "2", "3", "4")
+    seat.page.keyboard.press("Enter")
+    seat.saved()
+    second = seat.rater.pairs()
+    assert [address for address in asked if "/rate/" in address] == [f"POST {seat.served.base}/rate/1"]
+    seat.page.reload()
+    assert seat.rater.pairs() == second, "the address is the page's own"
+
+
 def test_a_page_that_was_saved_is_never_called_unsaved_because_the_next_one_failed(
-    take_seat: Callable[..., Seat],
+    take_seat: Callable[..., Seat], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = take_seat()
     seat.rater.press("1", "2", "3", "4")
-    with seat.answered_by(lambda position: ("<h1>Later</h1>", 503), "rating.rate"):
+
+    def fails(*_: object) -> None:
+        raise FileNotFoundError("a picture that is gone")
+
+    with monkeypatch.context() as patch, seat.answered_by(lambda position: ("<h1>Later</h1>", 503), "rating.rate"):
+        patch.setattr(rating, "rating_page", fails)
         seat.page.keyboard.press("Enter")
         seat.saved()
-        expect(seat.page.locator("body")).not_to_contain_text("Not saved")
+        expect(seat.page.locator("h1")).to_have_text("Later")
     seat.page.reload()
     expect(seat.page.locator("[data-result='1']")).to_be_visible()
 
 
-def test_a_strangers_page_in_between_is_no_success(take_seat: Callable[..., Seat]) -> None:
-    """As a network's log-in page answers for every address."""
+@pytest.mark.parametrize(
+    "page", ["<h1>Log in</h1>", "<form data-rating action='/rate/2'><input name='csrf'></form>"], ids=["log-in", "copy"]
+)
+def test_a_strangers_page_in_between_is_no_success(take_seat: Callable[..., Seat], page: str) -> None:
+    """As a network's log-in page answers for every address, or a store of old pages for a few."""
     seat = take_seat()
     seat.rater.press("1", "2", "3", "4")
-    with seat.answered_by(lambda position: "<h1>Log in</h1>", "rating.save"):
+    with seat.answered_by(lambda position: page, "rating.save"):
         seat.refused(200)
     seat.save_after_all()

@@ -1,0 +1,172 @@
+"""What the study's own script asks for: the next page as the answer to the ratings, once they are on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+import sqlalchemy as sa
+from werkzeug.test import TestResponse
+
+from studyapp import rating
+from studyapp.export import ratings_table
+from studyapp.rating import PAGE
+from studyapp.store import assignments, slots
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.desk import toml
+from tests.studyapp.studies import Made
+
+
+def filled(browser: Browser, value: str = "3") -> dict[str, str]:
+    form = browser.page.form(browser.address)
+    return {**form.fields, **dict.fromkeys(form.choices, value)}
+
+
+def send(browser: Browser, fields: dict[str, str]) -> TestResponse:
+    """As the study's script does, which follows no redirect that it does not see."""
+    return browser.client.post(browser.address, data=fields, headers={PAGE: "next"})
+
+
+def saved(made: Made) -> int:
+    return len(ratings_table(made.store, Study.load(made.folder), history=True))
+
+
+def unsigned(html: str) -> str:
+    return re.sub(r"\d{13}\.[0-9a-f]{8}\.[0-9a-f]{40}", "*", html)
+
+
+def test_the_answer_is_the_next_page_with_its_address_and_everything_that_goes_with_a_page(
+    make_study: Callable[..., Made],
+) -> None:
+    made = make_study()
+    browser = Browser(made.app)
+    browser.join()
+    for position in (2, 3, 4):
+        sent = filled(browser)
+        answer = send(browser, sent)
+        assert (answer.status_code, answer.headers[PAGE]) == (200, f"/rate/{position}")
+        assert saved(made) == 4 * (position - 1)
+        again = send(browser, sent)
+        assert (again.status_code, again.headers[PAGE]) == (200, f"/rate/{position}")
+        assert saved(made) == 4 * (position - 1), "sent twice, saved once"
+        browser.get(f"/rate/{position}")
+        assert browser.response is not None
+        assert unsigned(answer.text) == unsigned(again.text) == unsigned(browser.response.text)
+        usual = {name: value for name, value in browser.response.headers if name != "Date"}
+        assert {name: value for name, value in answer.headers if name not in ("Date", PAGE)} == usual
+    assert usual["Cache-Control"] == "no-store"
+
+
+def test_whoever_does_not_ask_for_it_is_redirected_as_before(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    browser = Browser(made.app)
+    browser.join()
+    answer = browser.client.post("/rate/1", data=filled(browser))
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/rate/2")
+    assert PAGE not in answer.headers
+
+
+def test_after_practice_and_at_the_end_the_script_is_redirected(make_study: Callable[..., Made]) -> None:
+    extra = '[[practice]]\nquery_id = "q0"\nresult_id = "r1"\nexpected = [4]\n[[questions]]\nid = "a"\ntext = "?"\n'
+    made = make_study(toml(page=4, per_rater="4", extra=extra), base_queries=0, unique_queries=1)
+    browser = Browser(made.app)
+    browser.join()
+    for leads_to in ("/practice/1", "/questions"):
+        answer = send(browser, filled(browser))
+        assert (answer.status_code, answer.headers["Location"], PAGE in answer.headers) == (303, leads_to, False)
+        browser.get("/rate")
+    assert saved(made) == 1 + 4
+
+
+def forged(made: Made, browser: Browser) -> dict[str, str]:
+    return {**filled(browser), "form": "x"}
+
+
+def off_the_scale(made: Made, browser: Browser) -> dict[str, str]:
+    return filled(browser, "7")
+
+
+def without_a_session(made: Made, browser: Browser) -> dict[str, str]:
+    fields = filled(browser)
+    browser.client.delete_cookie("relstudy-test")
+    return fields
+
+
+def after_the_end(made: Made, browser: Browser) -> dict[str, str]:
+    fields = filled(browser, "2")
+    browser.rate_all()
+    browser.address = "/rate/1"
+    return fields
+
+
+def at_a_commit_that_fails(made: Made, browser: Browser) -> dict[str, str]:
+    write = made.store.write
+
+    @contextlib.contextmanager
+    def full() -> Iterator[sa.Connection]:
+        with write() as connection:
+            yield connection
+            raise sa.exc.OperationalError("COMMIT", {}, Exception("database or disk is full"))
+
+    made.store.write = full  # type: ignore[method-assign]
+    return filled(browser)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status"),
+    [
+        (forged, 400),
+        (off_the_scale, 422),
+        (without_a_session, 401),
+        (after_the_end, 409),
+        (at_a_commit_that_fails, 507),
+    ],
+)
+def test_no_refusal_names_a_next_page(
+    make_study: Callable[..., Made], trouble: Callable[[Made, Browser], dict[str, str]], status: int
+) -> None:
+    made = make_study()
+    browser = Browser(made.app)
+    browser.join()
+    fields = trouble(made, browser)
+    before = saved(made)
+    answer = send(browser, fields)
+    assert answer.status_code == status
+    assert PAGE not in answer.headers and "Location" not in answer.headers
+    assert saved(made) == before
+
+
+def test_saved_is_saved_when_the_next_page_cannot_be_shown(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_study()
+    browser = Browser(made.app)
+    browser.join()
+    fields = filled(browser)
+
+    def fails(*_: object, **__: object) -> None:
+        raise FileNotFoundError("a picture that is gone")
+
+    monkeypatch.setattr(rating, "rating_page", fails)
+    answer = send(browser, fields)
+    assert (answer.status_code, answer.headers["Location"], PAGE in answer.headers) == (303, "/rate/2", False)
+    assert saved(made) == 4
+
+
+def test_the_lease_of_a_page_begins_anew_when_it_is_opened_this_way_too(make_study: Callable[..., Made]) -> None:
+    made = make_study(toml(page=4, lease=30), base_queries=0, unique_queries=3)
+    browser = Browser(made.app)
+    browser.join()
+    with made.store.write() as connection:
+        connection.execute(sa.update(assignments).values(handed_at=assignments.c.handed_at - 20 * 60))
+        connection.execute(sa.update(slots).values(leased_until=slots.c.leased_until - 20 * 60))
+        second = sa.select(slots.c.leased_until).join(assignments, assignments.c.slot_id == slots.c.id)
+        second = second.where(assignments.c.position == 2)
+        before = connection.execute(second).scalar_one()
+    assert send(browser, filled(browser)).headers[PAGE] == "/rate/2"
+    with made.store.read() as connection:
+        renewed = connection.execute(second).scalar_one()
+    assert renewed - before > 20 * 60 - 0.001  # for the difference of two large numbers
