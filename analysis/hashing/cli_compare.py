@@ -144,8 +144,9 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
 
     tables = extension_tables(bits, seed)
     methods = baselines(seed, lambda items, total: progress(items, "encoders", total))
+    conventions = {**preset_named("ramap").as_json(), "truth": "class"}
     if as_json:
-        print_json({"extensions": tables, "baselines": methods})
+        print_json({"extensions": tables, "baselines": methods, "conventions": conventions})
         return
     radii = [str(r) for r in range(len(tables["LSH"]["ramap"]))]
     for figure, title in (("ramap", "RAMAP@R"), ("precision", "precision"), ("recall", "recall")):
@@ -159,6 +160,7 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
     click.echo("Baselines, 32 bits: higher mAP comes with poorer use of the hash space (paper 001)")
     columns = ["mAP", "mLGAP@2", "utilisation"]
     print_table([[name, *[cell(row[c]) for c in columns]] for name, row in methods.items()], ["encoder", *columns])
+    say_conventions(conventions)
 
 
 def _mlgap(

@@ -26,6 +26,7 @@ RUN = [
     "docs/how-to/score-a-new-system.md",
     "docs/report.md",
     "docs/differences.md",
+    "docs/hashing.md",
 ]
 FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 

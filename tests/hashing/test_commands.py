@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from analysis.hashing.encoders import ENCODERS
 from studyapp.cli import main
 
 
@@ -97,6 +98,19 @@ def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder:
         result = CliRunner().invoke(main, ["hash", "health", codes, "--queries", queries, "--table", "table.npz"])
         assert result.exit_code == 1
         assert f"table.npz was not counted from {queries} and these codes" in result.stderr
+
+
+def test_the_demo_prints_the_tables_of_paper_003_and_the_baselines_of_paper_001() -> None:
+    result = CliRunner().invoke(main, ["hash", "demo", "--bits", "4"])
+    assert result.exit_code == 0
+    blocks = result.stdout.split("\n\n")
+    assert [block.splitlines()[0].split(" by ")[0].split(",")[0] for block in blocks] == [
+        *("RAMAP@R", "precision", "recall", "mAP", "Baselines")
+    ]
+    for block in blocks[:4]:
+        assert [line[:9].strip() for line in block.splitlines()[2:]] == ["LSH", "LSHSE s=1", "LSHSE s=8", "LSHDE s=1"]
+    assert [line.split()[0] for line in blocks[4].splitlines()[2:]] == list(ENCODERS)
+    assert "denominator = hits" in result.stderr
 
 
 TRUTH = "truth --queries q.npy --database db.npy -o out.npz"

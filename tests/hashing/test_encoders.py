@@ -208,7 +208,8 @@ def test_ranking_measures_do_not_see_the_same_extension_but_ramap_does() -> None
     lsh, same, different = tables["LSH"], tables["LSHSE s=8"], tables["LSHDE s=1"]
     assert same["precision"] == lsh["precision"]
     assert same["recall"] == lsh["recall"]
-    assert same["map_at_k"] == lsh["map_at_k"] == different["map_at_k"]
+    for other in (same, different):  # the sums run over tables of other widths: equal but for rounding
+        assert other["map_at_k"] == pytest.approx(lsh["map_at_k"], abs=1e-12)
     for radius in range(1, 9):
         assert lsh["ramap"][radius] > same["ramap"][radius] > different["ramap"][radius]
 
