@@ -158,8 +158,15 @@ def split_command(
 @click.option("--train-labels", help="Classes of the training vectors, for KSH and GRH.")
 @click.option("--encode", "files", nargs=2, multiple=True, required=True, help="VECTORS.npy CODES.npy; repeat.")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def encode_command(
-    encoder: str, bits: int, train_file: str, train_labels: str | None, files: tuple[tuple[str, str], ...], seed: int
+    encoder: str,
+    bits: int,
+    train_file: str,
+    train_labels: str | None,
+    files: tuple[tuple[str, str], ...],
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Turn vectors into codes with a baseline: lsh, pcah, pca-rr, itq, sh, sklsh, spherical, ksh or grh.
 
@@ -184,11 +191,16 @@ def encode_command(
                 "they must be equal"
             )
     fitted = ENCODERS[encoder](bits, seed).fit(training, labels)
+    written = []
     for (_, target), vectors in progress(list(zip(files, sources, strict=True)), "files", len(files)):
         codes = fitted.encode(vectors)
         with replacing(target) as beside, open(beside, "wb") as handle:
             np.save(handle, codes.unpacked(), allow_pickle=False)
-        say(f"{len(codes)} codes of {bits} bits by {encoder}; wrote {target}")
+        written.append({"file": target, "codes": len(codes)})
+        if not as_json:
+            say(f"{len(codes)} codes of {bits} bits by {encoder}; wrote {target}")
+    if as_json:
+        print_json({"encoder": encoder, "bits": bits, "seed": seed, "trained_on": len(training), "files": written})
 
 
 def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:

@@ -20,17 +20,20 @@ def vectors_in(file: str) -> np.ndarray:
     """Vectors of a .npy file, shape (items, D), none empty and every number finite."""
     import numpy as np
 
-    from analysis.hashing.code_files import load_array
+    from analysis.hashing.code_files import load_array, row_blocks
 
     array = load_array(file)
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
         raise RelstudyError(
             f"{file}: vectors need numbers in the shape (items, D), this array is {array.dtype} {array.shape}"
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
-        raise RelstudyError(f"{file}, row {row}, column {column} (counted from 0): every number must be finite")
+    for start, block in row_blocks(array):
+        wrong = np.argwhere(~np.isfinite(block))
+        if len(wrong):
+            row, column = wrong[0]
+            raise RelstudyError(
+                f"{file}, row {start + row}, column {column} (counted from 0): every number must be finite"
+            )
     return array
 
 

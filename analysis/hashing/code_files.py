@@ -16,7 +16,7 @@ from calibration.errors import Fault, RelstudyError, TableError
 Format = Literal["auto", "bits", "packed", "hex"]
 
 _NPY = b"\x93NUMPY"
-_CHECK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 16
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
@@ -47,13 +47,15 @@ class CodeFile:
         codes, width = array.shape
         if form == "auto":
             form = (
-                "packed" if array.dtype == np.uint8 and any(block.max() > 1 for _, block in _blocks(array)) else "bits"
+                "packed"
+                if array.dtype == np.uint8 and any(block.max() > 1 for _, block in row_blocks(array))
+                else "bits"
             )
         if form == "packed":
             if array.dtype != np.uint8:
                 raise RelstudyError(f"{file}: packed codes must be uint8, this array is {array.dtype}")
             return cls(file, "packed", codes, 8 * width)
-        signed = array.dtype.kind in "if" and any((block < 0).any() for _, block in _blocks(array))
+        signed = array.dtype.kind in "if" and any((block < 0).any() for _, block in row_blocks(array))
         return cls(file, "-1/+1" if signed else "0/1", codes, width)
 
     def read(self, rows: slice = slice(None)) -> Codes:
@@ -75,7 +77,7 @@ class CodeFile:
         bits = np.empty((last - first, self.bits), dtype=bool)
         faults: list[Fault] = []
         wrong = 0
-        for start, block in _blocks(array, first, last):
+        for start, block in row_blocks(array, first, last):
             places = np.argwhere((block != low) & (block != 1))
             wrong += len(places)
             for row, column in places[: TableError.SHOWN - len(faults)]:
@@ -147,10 +149,11 @@ def _code_array(file: str) -> np.ndarray:
     return array
 
 
-def _blocks(array: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
+def row_blocks(array: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
+    """Rows `first` to `last` of an array that may not fit into memory, block by block with the number of the first row."""
     last = len(array) if last is None else last
-    for start in range(first, last, _CHECK_ROWS):
-        yield start, array[start : min(start + _CHECK_ROWS, last)]
+    for start in range(first, last, BLOCK_ROWS):
+        yield start, array[start : min(start + BLOCK_ROWS, last)]
 
 
 def _hex_lines(file: str) -> list[str]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.hashing.code_files import load_array, text_lines
+from analysis.hashing.code_files import load_array, row_blocks, text_lines
 from analysis.hashing.codes import Codes
 from calibration.errors import Fault, RelstudyError, TableError
 
-_MASK_ROWS = 1 << 18
 _LARGEST = 2.0**53
 """Whole numbers beyond this size are not all floats."""
 
@@ -111,8 +110,7 @@ def _from_columns(paths: tuple[str, ...], tables: list[np.ndarray]) -> list[Labe
 
 def _masks_of_columns(path: str, table: np.ndarray) -> np.ndarray:
     words = []
-    for start in range(0, max(1, len(table)), _MASK_ROWS):
-        block = table[start : start + _MASK_ROWS]
+    for _, block in row_blocks(table):
         if block.dtype.kind not in "biuf" or not bool(np.isin(block, (0, 1)).all()):
             raise RelstudyError(
                 f"{path}: an array of labels of shape (items, labels) holds 0 and 1 only; "

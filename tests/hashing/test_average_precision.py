@@ -116,7 +116,20 @@ def test_expected_average_precision_of_large_groups_equals_the_sum_over_ranks() 
 
 @pytest.mark.parametrize(
     ("start", "terms"),
-    [(0, 1), (0, 100), (5, 33), (20, 1), (49, 1), (49, 1000), (50, 1), (50, 33), (12345, 100_000), (10**9, 1), (10**9, 40), (10**9, 10**6)],
+    [
+        (0, 1),
+        (0, 100),
+        (5, 33),
+        (20, 1),
+        (49, 1),
+        (49, 1000),
+        (50, 1),
+        (50, 33),
+        (12345, 100_000),
+        (10**9, 1),
+        (10**9, 40),
+        (10**9, 10**6),
+    ],
 )
 def test_harmonic_differences_equal_the_exact_sum(start: int, terms: int) -> None:
     exact = math.fsum(1.0 / (start + i) for i in range(1, terms + 1))

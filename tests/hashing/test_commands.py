@@ -183,3 +183,10 @@ def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
     assert message in " ".join(result.stderr.split())
     assert not Path("out.npz").exists()
     assert not Path("more.npy").exists()
+
+
+def test_encode_tells_what_it_wrote(folder: Path) -> None:
+    made = run("encode itq --bits 4 --train x.npy --encode q.npy a.npy --encode db.npy b.npy")
+    files = [{"file": "a.npy", "codes": 20}, {"file": "b.npy", "codes": 100}]
+    assert made == {"encoder": "itq", "bits": 4, "seed": 0, "trained_on": 120, "files": files}
+    assert [np.load(file["file"]).shape for file in files] == [(20, 4), (100, 4)]
