@@ -1,5 +1,6 @@
 """Systems for pictures, on pictures whose answer is obvious."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -201,6 +202,23 @@ def test_two_halves_of_different_colour_are_two_regions_of_equal_area():
     assert found["area"].sum() == pytest.approx(1)
 
 
+def test_there_are_as_many_regions_as_it_takes_to_explain_the_picture():
+    thirds = np.zeros((60, 120, 3), dtype=np.uint8)
+    for place, colour in enumerate(((220, 30, 30), (30, 200, 40), (40, 40, 230))):
+        thirds[:, 40 * place : 40 * (place + 1)] = colour
+    found = regions(thirds)
+    np.testing.assert_allclose(np.sort(found["area"])[::-1], [1 / 3, 1 / 3, 1 / 3, 0, 0, 0, 0, 0], atol=1e-6)
+
+
+def test_the_shape_of_a_disc_is_one_in_every_order():
+    rows, columns = np.mgrid[:160, :160]
+    disc = (rows - 80) ** 2 + (columns - 80) ** 2 < 60**2
+    found = regions(np.where(disc[..., None], (230, 40, 40), (20, 20, 20)).astype(np.uint8))
+    inside = np.argmin(abs(found["area"] - disc.mean()))
+    # blocks of four pixels make the rim of thirty across a little rough
+    np.testing.assert_allclose(found["shape"][inside], 1, atol=0.03)
+
+
 def test_wavelet_bands_tell_the_direction_of_fine_stripes():
     lines = np.zeros((32, 32, 3), dtype=np.uint8)
     lines[::2] = 255
@@ -243,6 +261,29 @@ def test_em_finds_the_two_concepts_that_made_the_regions_and_their_words():
     mixture = model.mixtures(blobs)
     np.testing.assert_allclose(mixture.sum(axis=1), 1)
     assert (mixture.argmax(axis=1) == order[np.arange(40) % 2]).all()
+
+
+def test_words_tell_the_concepts_of_a_picture_as_its_regions_do():
+    blobs = two_kinds_of_pictures(words=True)
+    model = ConceptModel.train(blobs, concepts=2, seed=0)
+    # one more picture that has words and no regions
+    for word in (0, 1):
+        more = replace(
+            blobs, pictures=41, word=np.r_[blobs.word, [word] * 5], word_picture=np.r_[blobs.word_picture, [40] * 5]
+        )
+        mixture = model.mixtures(more)[40]
+        assert mixture.argmax() == model.word[:, word].argmax() and mixture.max() > 0.9
+
+
+def test_a_held_out_picture_is_known_by_its_regions_and_not_by_its_words(scenes):
+    changed = 4
+    words = [Item(item.id, "image", path=item.path, keywords=item.keywords) for item in scenes]
+    other = next(item.keywords for item in scenes if item.keywords != words[changed].keywords)
+    words[changed] = replace(words[changed], keywords=other)
+    before, after = (make("rwmm-test").fit(collection) for collection in (scenes, Collection(words)))
+    own = before._fold[changed]
+    for model in {0, 1, 2} - {int(own)}:
+        np.testing.assert_array_equal(before._mixtures[model][changed], after._mixtures[model][changed])
 
 
 def test_each_round_of_em_makes_the_regions_more_likely():
@@ -363,6 +404,26 @@ def test_the_features_of_gift_lie_where_the_picture_has_them():
     for start, across in ((0, 16), (256, 8), (320, 4), (336, 2)):
         level = modes[start : start + across**2].reshape(across, across)
         assert (level[:, across // 2 :] == blue).all() and (level[:, : across // 2] != blue).all()
+
+
+def test_the_score_of_gift_is_the_mean_of_its_likenesses_written_out(scenes):
+    features = [gift_features(np.asarray(scenes.picture(place))) for place in range(len(scenes))]
+    bands = _bands(np.array([each["energy"] for each in features])).reshape(len(scenes), 12, 256)
+    # how often each band occurs in each filter, as a share of all blocks and filters
+    textures = np.array([[[(own == band).mean() / 12 for band in range(BANDS)] for own in each] for each in bands])
+    colours = np.array([each["histogram"] for each in features])
+    modes = np.array([each["modes"] for each in features], dtype=np.int64)
+    codes = bands.reshape(len(scenes), -1).astype(np.int64)
+    system = make("gift").fit(scenes)
+    for row in (0, 5):
+        expected = (
+            np.minimum(colours, colours[row]).sum(axis=1)
+            + InvertedFile(modes, PALETTE).score(modes[row])
+            + np.minimum(textures, textures[row]).sum(axis=(1, 2))
+            + InvertedFile(codes, BANDS).score(codes[row])
+        ) / 4
+        # histograms are kept in single precision
+        np.testing.assert_allclose(system.score(scenes.items[row]), expected, atol=1e-5)
 
 
 def test_simplicity_describes_a_block_by_its_mean_in_luv():
