@@ -41,6 +41,7 @@ THEME: dict[str, tuple[str, str, str]] = {
 
 RC: dict[str, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "font.family": "sans-serif",
     "font.size": 9.5,
     "text.color": INK,
@@ -91,10 +92,14 @@ def svg(figure: Figure, title: str, *, alone: bool = False) -> str:
     title : what the picture shows, in a sentence, for those who cannot see it
     alone : whether the SVG will be its own file, and so needs the colours itself
     """
+    import warnings
+
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context(cast(Any, {**RC, "svg.hashsalt": title})):
+    with matplotlib.rc_context(cast(Any, {**RC, "svg.hashsalt": title})), warnings.catch_warnings():
+        # text stays text, and the reader's browser has the letters that matplotlib's font lacks
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]

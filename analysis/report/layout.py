@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,9 @@ class Page:
     lead: Sequence[str]
     sections: Sequence[Section]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sections", _with_files_apart(self.sections))
+
     def tables(self) -> list[Table]:
         """Every table of the page, in order."""
         return [block for section in self.sections for block in section.blocks if isinstance(block, Table)]
@@ -123,6 +126,23 @@ class Page:
         return environment.get_template("page.html").render(
             page=self, style=Markup(style), version=_version(), show=_shower(blocks)
         )
+
+
+def _with_files_apart(sections: Sequence[Section]) -> list[Section]:
+    """Tables whose names come to the same file, as names in other alphabets may, get a number; files do not meet."""
+    taken: set[str] = set()
+
+    def apart(block: Block) -> Block:
+        if not isinstance(block, Table):
+            return block
+        table, number = block, 1
+        while table.file in taken:
+            number += 1
+            table = replace(block, name=f"{block.file}-{number}")
+        taken.add(table.file)
+        return table
+
+    return [replace(section, blocks=[apart(block) for block in section.blocks]) for section in sections]
 
 
 def _shower(macros: Any) -> Callable[[Block], str]:

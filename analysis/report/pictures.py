@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibration.estimates import Estimate
 from calibration.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
-
-if TYPE_CHECKING:
-    pass
 
 COLOURED = 6
 """More systems than this share a picture only when the others stand back in grey."""
@@ -249,5 +245,5 @@ def shortened(text: str, most: int = 20) -> str:
     """
     if len(text) > most:
         head = most // 2
-        text = f"{text[:head].rstrip()}…{text[-(most - head - 1) :].lstrip()}"
-    return text.replace("$", r"\$")
+        return f"{text[:head].rstrip()}…{text[-(most - head - 1) :].lstrip()}"
+    return text

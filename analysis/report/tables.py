@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analysis.report.latex import LatexCell, latex_table
 from calibration.estimates import Estimate
 
 Cell = str | int | float | Estimate | None
@@ -117,24 +118,14 @@ class Table:
         return text.getvalue()
 
     def latex(self) -> str:
-        """The table for a paper: booktabs, an interval in brackets behind its number."""
+        """The table for a paper: booktabs, an interval below its number."""
         aligned = "".join("r" if self.numeric(i) else "l" for i in range(len(self.columns)))
         best = self.marked()
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{latex_text(self.caption)}}}",
-            rf"\label{{tab:{self.file}}}",
-            rf"\begin{{tabular}}{{@{{}}{aligned}@{{}}}}",
-            r"\toprule",
-            " & ".join(latex_text(column.name) for column in self.columns) + r" \\",
-            r"\midrule",
+        rows = [
+            [_latex_cell(cell, self.columns[j], (i, j) in best) for j, cell in enumerate(row)]
+            for i, row in enumerate(self.rows)
         ]
-        for i, row in enumerate(self.rows):
-            cells = [_latex_cell(cell, self.columns[j], (i, j) in best) for j, cell in enumerate(row)]
-            lines.append(" & ".join(cells) + r" \\")
-        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-        return "\n".join(lines) + "\n"
+        return latex_table(self.caption, self.file, [column.name for column in self.columns], aligned, rows)
 
     def data_address(self, form: str) -> str:
         """The CSV or LaTeX text as a data: address, so that the page alone can hand it out."""
@@ -182,51 +173,17 @@ def _reason(cell: Cell) -> str | None:
     return cell.reason if isinstance(cell, Estimate) and cell.value is None else None
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{mark: "\\" + mark for mark in "&%$#_"},
-    MINUS: "$-$",
-    "–": "--",
-    "\u202f": r"\,",
-    ">": r"\textgreater{}",
-    "<": r"\textless{}",
-    "±": r"$\pm$",
-    "σ": r"$\sigma$",
-}
-_LATEX_MARKS = re.compile("|".join(re.escape(mark) for mark in _LATEX))
-
-
-def latex_text(text: str) -> str:
-    """Text with every character that LaTeX would take as a command written out.
-
-    Examples
-    --------
-    >>> latex_text("R&D_50%")
-    'R\\\\&D\\\\_50\\\\%'
-    """
-    return _LATEX_MARKS.sub(lambda match: _LATEX[match[0]], text)
-
-
-def _latex_cell(cell: Cell, column: Column, best: bool) -> str:
+def _latex_cell(cell: Cell, column: Column, best: bool) -> LatexCell:
     if isinstance(cell, str) or cell is None:
-        return latex_text(cell or "")
+        return LatexCell(cell or "")
     value = number(cell)
-    text = latex_text(_plain(cell, value, column))
-    text = rf"\textbf{{{text}}}" if best else text
-    if isinstance(cell, Estimate) and cell.low is not None and cell.high is not None:
-        bare = Column(column.name, column.digits, column.signed)
-        scale = 100 if column.percent else 1
-        low, high = (latex_text(shown_number(end * scale, bare)) for end in (cell.low, cell.high))
-        text += f" [{low}, {high}]"
-    return text
-
-
-def _plain(cell: Cell, value: float | None, column: Column) -> str:
-    return shown_integer(cell) if isinstance(cell, int) else shown_number(value, column)
+    text = shown_integer(cell) if isinstance(cell, int) else shown_number(value, column)
+    if not isinstance(cell, Estimate) or cell.low is None or cell.high is None:
+        return LatexCell(text, bold=best)
+    bare = Column(column.name, column.digits, column.signed)
+    scale = 100 if column.percent else 1
+    low, high = (shown_number(end * scale, bare) for end in (cell.low, cell.high))
+    return LatexCell(text, f"[{low}, {high}]", best)
 
 
 def shown_integer(value: int) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.report.tables import Column, Table, latex_text, shown_interval, shown_number
+from analysis.report.tables import Column, Table, shown_interval, shown_number
 from calibration.estimates import Estimate
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
@@ -59,18 +59,3 @@ def test_numbers_are_rounded_with_a_true_minus_sign_and_no_minus_before_zero() -
     assert shown_number(12345.678, Column("", 1)) == "12\u202f345.7"
     assert shown_number(0.0004, Column("", p_value=True)) == "< 0.001"
     assert shown_interval(Estimate(0.5, -0.1, 0.9), Column("")) == "−0.10 to 0.90"
-
-
-def test_latex_escapes_what_latex_would_run() -> None:
-    assert latex_text(r"\input{/etc/passwd} 50% $x_1$ a&b #1 ~ ^") == (
-        r"\textbackslash{}input\{/etc/passwd\} 50\% \$x\_1\$ a\&b \#1 \textasciitilde{} \textasciicircum{}"
-    )
-
-
-def test_latex_has_as_many_columns_as_it_declares_whatever_the_cells_hold() -> None:
-    rows = [["a_b & c", Estimate(-0.5, -0.6, -0.4), "x > y"], ["{}", Estimate.missing("no"), "±"]]
-    text = Table("odd-name", "100 % of _all_.", [Column("System"), Column("r"), Column("said")], rows).latex()
-    assert r"\begin{tabular}{@{}lrl@{}}" in text
-    lines = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert [line.replace(r"\&", "").count("&") for line in lines] == [2, 2, 2]
-    assert r"$-$0.50 [$-$0.60, $-$0.40]" in text
