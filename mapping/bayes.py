@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mapping.changepoint import Filtered, Prior, Smoothed, curves, forward, smooth, smooth_over
+from mapping.changepoint import Prior, Smoothed, curves, log_evidence, smooth
 from mapping.estimator import MonotoneMapping
 from mapping.fitted import FittedMapping
 from mapping.isotonic import isotonic_fit
@@ -120,11 +120,11 @@ class BayesMapping(MonotoneMapping):
         rising = self.bins_ if self.increasing_ else _reversed(self.bins_)
         meta: dict[str, Any] = {"engine": self.engine, "bins": len(self.bins_.scores), "rate": self.rate}
         if not sampled:
-            self.sigma_, filtered, self.sigma_weights_ = sigma_posterior(rising, self.prior_, self.sigma_points)
-            posterior = smooth(filtered, self.sigma_weights_)
+            self.sigma_, self.sigma_weights_ = sigma_posterior(rising, self.prior_, self.sigma_points)
         else:
-            posterior = self._sampled(rising)
+            self.sigma_, self.sigma_weights_ = self._sampled(rising)
             meta["diagnostics"] = self.diagnostics_
+        posterior = smooth(rising, self.prior_, self.sigma_, self.sigma_weights_)
         self.posterior_ = posterior if self.increasing_ else _turned(posterior)
         self.count_ = self.posterior_.count
         self.changes_ = self.posterior_.changes
@@ -149,15 +149,13 @@ class BayesMapping(MonotoneMapping):
         sigma_scale = (high - low) / 2 if self.sigma_scale is None else self.sigma_scale
         return Prior(low, high, self.rate, sigma_scale, self.grid, self.max_levels, self.learn_rate)
 
-    def _sampled(self, rising: Pooled) -> Smoothed:
+    def _sampled(self, rising: Pooled) -> tuple[np.ndarray, np.ndarray]:
         from mapping.changepoint_pymc import sample
 
         sampled = sample(rising, self.prior_, seed=self.seed)
         self.inference_data_ = sampled.inference_data
         self.diagnostics_ = sampled.diagnostics
-        self.sigma_ = sampled.sigma
-        self.sigma_weights_ = np.full(len(sampled.sigma), 1 / len(sampled.sigma))
-        return smooth_over(rising, self.prior_, self.sigma_, self.sigma_weights_)
+        return sampled.sigma, np.full(len(sampled.sigma), 1 / len(sampled.sigma))
 
     def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
         """Independent curves from the posterior at the bins' scores (`bins_.scores`), shape (count, m)."""
@@ -169,8 +167,8 @@ class BayesMapping(MonotoneMapping):
         return drawn if self.increasing_ else drawn[:, ::-1]
 
 
-def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray, Filtered, np.ndarray]:
-    """A grid over sigma that holds its posterior, the recursion at its points, and their weights.
+def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """A grid over sigma that holds its posterior, and the weights of its points.
 
     The grid is equally spaced in log sigma; a coarse recursion finds where the posterior lies, the full one is run
     there, and again on a wider grid where its ends turn out not to be negligible. Sigma is at least one step of the grid
@@ -188,8 +186,7 @@ def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray
     for stage in (coarse, prior):
         for _ in range(ROUNDS):
             grid = np.linspace(low, max(high, low + 1e-6), points)
-            filtered = forward(bins, stage, np.exp(grid))
-            density = filtered.log_evidence + stage.log_sigma(np.exp(grid)) + grid
+            density = log_evidence(bins, stage, np.exp(grid)) + stage.log_sigma(np.exp(grid)) + grid
             weights = np.exp(density - density.max())
             weights[[0, -1]] /= 2
             weights /= weights.sum()
@@ -210,7 +207,7 @@ def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray
                 break
         if stage is coarse:
             low, high = max(floor, mean - HALF_WIDTH * spread), min(ceiling, mean + HALF_WIDTH * spread)
-    return np.exp(grid), filtered, weights
+    return np.exp(grid), weights
 
 
 def _effective(weights: np.ndarray | None) -> np.ndarray | None:

@@ -5,14 +5,11 @@ truncated at the number possible; the change points lie uniformly among the m - 
 of M independent uniforms on the human scale, here on a grid of G values; a judgment is Normal(level, sigma^2); sigma is
 half-normal. The paper samples this by Metropolis-Hastings and throws away what is not monotone. Given sigma nothing
 needs sampling: a forward-backward recursion over the bins with state (levels so far, level) sums out every path.
-
-The recursion runs on probabilities, or, where they could underflow, on their logarithms: one algorithm, two semirings.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -20,6 +17,9 @@ from scipy.stats import gamma
 
 from mapping.isotonic import isotonic_fit
 from mapping.pooling import Pooled
+from mapping.recursion import backward_pass, forward_pass
+
+PLAIN_LIMIT = 300.0
 
 
 @dataclass(frozen=True)
@@ -98,38 +98,6 @@ def log_likelihood(bins: Pooled, levels: np.ndarray, sigma: np.ndarray) -> np.nd
     )
 
 
-class Semiring:
-    """Sums and products of probabilities, plain or in logarithms."""
-
-    def __init__(self, log: bool) -> None:
-        self.log = log
-        self.add: Any = np.logaddexp if log else np.add
-        self.multiply: Any = np.add if log else np.multiply
-        self.divide: Any = np.subtract if log else np.divide
-        self.zero = -np.inf if log else 0.0
-
-    def of_log(self, values: np.ndarray) -> np.ndarray:
-        """From logarithms."""
-        return values if self.log else np.exp(values)
-
-    def to_log(self, values: np.ndarray) -> np.ndarray:
-        """To logarithms."""
-        return values if self.log else np.log(values)
-
-    def total(self, values: np.ndarray) -> np.ndarray:
-        """Sum over all axes but the first."""
-        return np.asarray(self.add.reduce(values.reshape(len(values), -1), axis=1))
-
-    def probabilities(self, values: np.ndarray, total: np.ndarray) -> np.ndarray:
-        """Plain numbers: values over total, total given per entry of the first axis."""
-        share = self.divide(values, total.reshape(-1, *[1] * (values.ndim - 1)))
-        return np.asarray(np.exp(share) if self.log else share)
-
-
-PLAIN_LIMIT = 300.0
-BATCH = 25
-
-
 def monotone_deficit(bins: Pooled, prior: Prior, sigma: float) -> float:
     """How far, in log likelihood, the best monotone path falls short of the bins' own means."""
     means = np.clip(bins.means, prior.low, prior.high)
@@ -137,71 +105,61 @@ def monotone_deficit(bins: Pooled, prior: Prior, sigma: float) -> float:
     return float(bins.weights @ (means - fit) ** 2) / (2 * sigma**2)
 
 
-def semiring_for(bins: Pooled, prior: Prior, sigma: np.ndarray) -> Semiring:
-    """Plain numbers where no path of consequence can underflow, logarithms elsewhere.
+def needs_logarithms(bins: Pooled, prior: Prior, sigma: np.ndarray) -> bool:
+    """Whether a path of consequence could underflow in plain numbers.
 
     The start of a path of consequence is less likely than the best start by `monotone_deficit` at most, and by the prior
     of its levels; plain numbers bear a ratio of exp(700).
     """
-    return Semiring(log=monotone_deficit(bins, prior, float(sigma.min())) > PLAIN_LIMIT)
+    return monotone_deficit(bins, prior, float(sigma.min())) > PLAIN_LIMIT
 
 
 @dataclass(frozen=True)
-class Filtered:
-    """The forward recursion's result for S values of sigma, in one semiring.
+class Weighed:
+    """What the recursion runs on, plain or in logarithms.
 
     Parameters
     ----------
-    log_evidence : log p(data | sigma), shape (S,)
-    states : p(levels so far, level | data up to the bin, sigma) up to a factor per bin, shape (S, m, M, G)
     likelihood : each bin's likelihood at each level, its largest entry 1, shape (S, m, G)
-    end : p(M) M! / (C(m-1, M-1) G^M), its largest entry 1, shape (M, 1)
-    semiring : how the three before are kept
+    end : p(M) M! / (C(m-1, M-1) G^M), its largest entry 1, shape (M,)
+    divisor : log of all that both were divided by, shape (S,)
+    log : whether both are kept as logarithms
     """
 
-    log_evidence: np.ndarray
-    states: np.ndarray
     likelihood: np.ndarray
     end: np.ndarray
-    semiring: Semiring
+    divisor: np.ndarray
+    log: bool
+
+    @classmethod
+    def of(cls, bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> Weighed:
+        """Bins in the order in which levels rise; sigma above 0, shape (S,); `log` by `needs_logarithms` where None."""
+        log = needs_logarithms(bins, prior, sigma) if log is None else log
+        end = prior.log_weights(len(bins.weights))
+        likelihood = log_likelihood(bins, prior.levels, sigma)
+        peak = likelihood.max(axis=2)
+        divisor = peak.sum(axis=1) + end.max()
+        likelihood, end = likelihood - peak[:, :, None], end - end.max()
+        return cls(likelihood, end, divisor, True) if log else cls(np.exp(likelihood), np.exp(end), divisor, False)
+
+    def states(self) -> np.ndarray:
+        """Room for one sigma's states, shape (m, G, M)."""
+        return np.empty((*self.likelihood.shape[1:], len(self.end)))
+
+    def ended(self, states: np.ndarray) -> np.ndarray:
+        """The last bin's states, weighted by the number of levels that they end with, shape (G, M)."""
+        return np.asarray(states[-1] + self.end if self.log else states[-1] * self.end)
 
 
-def forward(bins: Pooled, prior: Prior, sigma: np.ndarray, semiring: Semiring | None = None) -> Filtered:
-    """A[j] = L[j] (A[j-1] + shift(sum below of A[j-1])), scaled at each bin. O(S m M G).
-
-    Shift moves from M to M + 1 levels; "below" is every strictly lower level.
-
-    Parameters
-    ----------
-    bins : in the order in which levels rise
-    sigma : shape (S,), above 0
-    semiring : chosen by `semiring_for` where None
-    """
-    ring = semiring_for(bins, prior, sigma) if semiring is None else semiring
-    log_weights = prior.log_weights(len(bins.weights))
-    end = ring.of_log(log_weights - log_weights.max())[:, None]
-    logs = log_likelihood(bins, prior.levels, sigma)
-    peak = logs.max(axis=2)
-    likelihood = ring.of_log(logs - peak[:, :, None])
-    count, m, grid = likelihood.shape
-    states = np.empty((count, m, len(end), grid))
-    states[:, 0] = ring.zero
-    states[:, 0, 0] = likelihood[:, 0]
-    scale = np.zeros((count, m))
-    for j in range(m):
-        now = states[:, j]
-        if j > 0:
-            before = states[:, j - 1]
-            np.copyto(now, before)
-            below = ring.add.accumulate(before[:, :-1, :-1], axis=2)
-            ring.add(now[:, 1:, 1:], below, out=now[:, 1:, 1:])
-            ring.multiply(now, likelihood[:, j, None], out=now)
-        largest = now.max(axis=(1, 2))
-        ring.divide(now, largest[:, None, None], out=now)
-        scale[:, j] = ring.to_log(largest)
-    finished = ring.to_log(ring.total(ring.multiply(states[:, -1], end)))
-    evidence = finished + scale.sum(axis=1) + peak.sum(axis=1) + log_weights.max()
-    return Filtered(evidence, states, likelihood, end, ring)
+def log_evidence(bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> np.ndarray:
+    """log p(data | sigma) for each sigma, shape (S,), every path summed out. O(S m M G); arguments as in `Weighed.of`."""
+    weighed = Weighed.of(bins, prior, sigma, log)
+    states, found = weighed.states(), np.empty(len(sigma))
+    for s, likelihood in enumerate(weighed.likelihood):
+        scale = forward_pass(likelihood, states, weighed.log)
+        last = weighed.ended(states)
+        found[s] = scale + (logsumexp(last) if weighed.log else np.log(last.sum()))
+    return found + weighed.divisor
 
 
 @dataclass(frozen=True)
@@ -220,87 +178,59 @@ class Smoothed:
     changes: np.ndarray
 
 
-def smooth(filtered: Filtered, weights: np.ndarray) -> Smoothed:
-    """The backward recursion; weights are p(sigma | data), shape (S,)."""
-    ring, states, likelihood = filtered.semiring, filtered.states, filtered.likelihood
-    count, m, most, grid = states.shape
-    levels = np.empty((m, grid))
-    changes = np.empty(m - 1)
-    after = np.broadcast_to(filtered.end, (count, most, grid)).copy()
-    number = np.empty(0)
-    for j in range(m - 1, -1, -1):
-        reached = after
-        if j < m - 1:
-            reached = ring.multiply(after, likelihood[:, j + 1, None])
-            after = reached.copy()
-            above = ring.add.accumulate(reached[:, 1:, :0:-1], axis=2)[:, :, ::-1]
-            ring.add(after[:, :-1, :-1], above, out=after[:, :-1, :-1])
-        joint = ring.multiply(states[:, j], after)
-        total = ring.total(joint)
-        posterior = ring.probabilities(joint, total)
-        levels[j] = weights @ posterior.sum(axis=1)
-        if j == m - 1:
-            number = weights @ posterior.sum(axis=2)
-        else:
-            stayed = ring.total(ring.multiply(states[:, j], reached))
-            changes[j] = weights @ (1 - ring.probabilities(stayed, total))
-        ring.divide(after, after.max(axis=(1, 2))[:, None, None], out=after)
-    return Smoothed(levels, number, np.clip(changes, 0.0, 1.0))
+def smooth(bins: Pooled, prior: Prior, sigma: np.ndarray, weights: np.ndarray, log: bool | None = None) -> Smoothed:
+    """The posterior of the path; weights are p(sigma | data), shape (S,), the others as in `Weighed.of`."""
+    weighed = Weighed.of(bins, prior, sigma, log)
+    states = weighed.states()
+    levels, count, changes = np.zeros(states.shape[:2]), np.zeros(states.shape[2]), np.zeros(len(states) - 1)
+    for likelihood, weight in zip(weighed.likelihood, weights, strict=True):
+        forward_pass(likelihood, states, weighed.log)
+        backward_pass(states, likelihood, weighed.end, float(weight), weighed.log, levels, count, changes)
+    return Smoothed(levels, count, np.clip(changes, 0.0, 1.0))
 
 
-def draw_paths(filtered: Filtered, which: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Independent draws of the path from the posterior given sigma, by sampling backwards.
-
-    Parameters
-    ----------
-    which : index into the values of sigma for each draw, shape (D,)
+def curves(
+    bins: Pooled, prior: Prior, sigma: np.ndarray, rng: np.random.Generator, log: bool | None = None
+) -> np.ndarray:
+    """One path from the posterior for each value of sigma, by sampling backwards.
 
     Returns
     -------
-    index into the grid of levels for each draw and bin, shape (D, m), never falling along a row
+    index into the grid of levels for each value and bin, shape (D, m), never falling along a row
     """
-    ring, states = filtered.semiring, filtered.states
-    _, m, _, grid = states.shape
-    every = np.arange(len(which))
-    paths = np.empty((len(which), m), dtype=int)
-    last = ring.multiply(states[:, -1], filtered.end)
-    last = ring.probabilities(last, ring.total(last))
-    number, level = np.divmod(_draw(last.reshape(len(last), -1)[which], rng), grid)
+    values, which = np.unique(sigma, return_inverse=True)
+    paths = np.empty((len(sigma), len(bins.weights)), dtype=int)
+    for s, value in enumerate(values):
+        weighed = Weighed.of(bins, prior, np.array([value]), log)
+        states = weighed.states()
+        forward_pass(weighed.likelihood[0], states, weighed.log)
+        mine = np.flatnonzero(which == s)
+        paths[mine] = _draw_paths(states, weighed, len(mine), rng)
+    return paths
+
+
+def _draw_paths(states: np.ndarray, weighed: Weighed, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Paths backwards through what `forward_pass` left, shape (draws, m)."""
+    bins, grid, most = states.shape
+    paths = np.empty((draws, bins), dtype=int)
+    last = np.tile(weighed.ended(states).ravel(), (draws, 1))
+    level, number = np.divmod(_draw(last, weighed.log, rng), most)
     paths[:, -1] = level
-    for j in range(m - 2, -1, -1):
-        stay = states[which, j, number, level]
-        lower = states[which, j, np.maximum(number - 1, 0)]
-        lower[(np.arange(grid) >= level[:, None]) | (number == 0)[:, None]] = ring.zero
-        options = np.column_stack([lower, stay])
-        total = np.asarray(ring.add.reduce(options, axis=1))
-        drawn = _draw(ring.probabilities(options, total), rng)
+    for j in range(bins - 2, -1, -1):
+        stay = states[j, level, number]
+        lower = states[j].T[np.maximum(number - 1, 0)]
+        lower[(np.arange(grid) >= level[:, None]) | (number == 0)[:, None]] = -np.inf if weighed.log else 0.0
+        drawn = _draw(np.column_stack([lower, stay]), weighed.log, rng)
         moved = drawn < grid
         level = np.where(moved, drawn, level)
         number = number - moved
-        paths[every, j] = level
+        paths[:, j] = level
     return paths
 
 
-def smooth_over(bins: Pooled, prior: Prior, sigma: np.ndarray, weights: np.ndarray) -> Smoothed:
-    """Forward and backward over any number of values of sigma, some at a time, to bound memory."""
-    parts = [
-        smooth(forward(bins, prior, sigma[k : k + BATCH]), weights[k : k + BATCH]) for k in range(0, len(sigma), BATCH)
-    ]
-    return Smoothed(*(sum(getattr(part, name) for part in parts) for name in ("levels", "count", "changes")))
-
-
-def curves(bins: Pooled, prior: Prior, sigma: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One path from the posterior for each value of sigma, as indices into the levels, shape (D, m)."""
-    values, which = np.unique(sigma, return_inverse=True)
-    paths = np.empty((len(sigma), len(bins.weights)), dtype=int)
-    for k in range(0, len(values), BATCH):
-        mine = np.flatnonzero((which >= k) & (which < k + BATCH))
-        paths[mine] = draw_paths(forward(bins, prior, values[k : k + BATCH]), which[mine] - k, rng)
-    return paths
-
-
-def _draw(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _draw(weights: np.ndarray, log: bool, rng: np.random.Generator) -> np.ndarray:
     """One index per row, with probability in proportion to the row's weights."""
-    cumulative = np.cumsum(weights, axis=1)
-    target = rng.random(len(weights)) * cumulative[:, -1]
+    plain = np.exp(weights - weights.max(axis=1, keepdims=True)) if log else weights
+    cumulative = np.cumsum(plain, axis=1)
+    target = rng.random(len(plain)) * cumulative[:, -1]
     return np.asarray((cumulative <= target[:, None]).sum(axis=1))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mapping.bayes import BayesMapping, sigma_posterior
-from mapping.changepoint import Prior, Semiring, curves, draw_paths, forward, semiring_for, smooth, smooth_over
+from mapping.changepoint import Prior, curves, log_evidence, needs_logarithms, smooth
 from mapping.pooling import Pooled, into_bins, pool
 
 
@@ -56,13 +56,12 @@ def test_the_recursion_equals_enumeration_of_every_path(m: int, grid: int, most:
     bins, sigma = small_bins(m, m), 0.9
     prior = Prior(1.0, 5.0, 1.5, 2.0, grid, most)
     levels, counts, changes, evidence, _ = enumerated(bins, prior, sigma)
-    filtered = forward(bins, prior, np.array([sigma]), Semiring(log))
-    found = smooth(filtered, np.ones(1))
+    found = smooth(bins, prior, np.array([sigma]), np.ones(1), log)
     # rounding of sums of at most a few thousand terms
     np.testing.assert_allclose(found.levels, levels, rtol=0, atol=1e-13)
     np.testing.assert_allclose(found.count, counts, rtol=0, atol=1e-13)
     np.testing.assert_allclose(found.changes, changes, rtol=0, atol=1e-13)
-    assert filtered.log_evidence[0] == pytest.approx(evidence, abs=1e-10)
+    assert log_evidence(bins, prior, np.array([sigma]), log)[0] == pytest.approx(evidence, abs=1e-10)
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -71,8 +70,7 @@ def test_draws_follow_the_enumerated_posterior_of_whole_paths(log: bool) -> None
     prior = Prior(1.0, 5.0, 1.5, 2.0, 5, 4)
     *_, paths = enumerated(bins, prior, sigma)
     draws = 20000
-    filtered = forward(bins, prior, np.array([sigma]), Semiring(log))
-    drawn = draw_paths(filtered, np.zeros(draws, dtype=int), np.random.default_rng(0))
+    drawn = curves(bins, prior, np.full(draws, sigma), np.random.default_rng(0), log)
     assert (np.diff(drawn, axis=1) >= 0).all()
     found, number = np.unique(drawn, axis=0, return_counts=True)
     observed = {tuple(path): count for path, count in zip(found.tolist(), number, strict=True)}
@@ -87,9 +85,9 @@ def test_draws_follow_the_enumerated_posterior_of_whole_paths(log: bool) -> None
 def test_sigma_is_integrated_over_its_half_normal_prior() -> None:
     bins = small_bins(5, 3)
     prior = Prior(1.0, 5.0, 3.0, 2.0, 41, 5)
-    sigma, _, weights = sigma_posterior(bins, prior, 15)
+    sigma, weights = sigma_posterior(bins, prior, 15)
     fine = np.linspace(prior.step, 16, 6000)
-    log = forward(bins, prior, fine).log_evidence - 0.5 * (fine / 2.0) ** 2
+    log = log_evidence(bins, prior, fine) - 0.5 * (fine / 2.0) ** 2
     density = np.exp(log - log.max())
     mean = np.sum(density * fine) / density.sum()
     spread = math.sqrt(np.sum(density * (fine - mean) ** 2) / density.sum())
@@ -118,8 +116,8 @@ def test_logarithms_take_over_where_plain_numbers_would_underflow_and_are_right(
     bins = Pooled(np.array([0.0, 1.0]), np.array([1e5, 1e5]), np.array([3.5, 2.5]), np.array([1e5, 1e5]))
     prior = Prior(1.0, 5.0, 3.0, 2.0, 41, 20)
     sigma = np.array([1.1])
-    assert semiring_for(bins, prior, sigma).log
-    found = smooth(forward(bins, prior, sigma), np.ones(1))
+    assert needs_logarithms(bins, prior, sigma)
+    found = smooth(bins, prior, sigma, np.ones(1))
     np.testing.assert_allclose(found.levels @ prior.levels, [3.0, 3.0], atol=1e-6)
     fit = BayesMapping(scale=(1, 5), increasing=True).fit(
         [0.0] * 500 + [1.0] * 500, [4.0, 3.0] * 250 + [3.0, 2.0] * 250
@@ -133,20 +131,21 @@ def test_plain_numbers_and_logarithms_agree_on_noisy_bins() -> None:
     bins = into_bins(pool(x, np.clip(np.round(2 + 2 * x + rng.normal(size=3000)), 1, 5)), 60)
     prior = Prior(1.0, 5.0, 3.0, 2.0, 81, 12)
     sigma = np.array([0.9, 1.0])
-    plain, logs = (forward(bins, prior, sigma, Semiring(log)) for log in (False, True))
-    np.testing.assert_allclose(plain.log_evidence, logs.log_evidence, atol=1e-8)
-    a, b = smooth(plain, np.array([0.3, 0.7])), smooth(logs, np.array([0.3, 0.7]))
+    plain, logs = (log_evidence(bins, prior, sigma, log) for log in (False, True))
+    np.testing.assert_allclose(plain, logs, atol=1e-8)
+    a, b = (smooth(bins, prior, sigma, np.array([0.3, 0.7]), log) for log in (False, True))
     np.testing.assert_allclose(a.levels, b.levels, atol=1e-11)
     np.testing.assert_allclose(a.changes, b.changes, atol=1e-11)
     assert a.changes.sum() == pytest.approx(a.count @ np.arange(len(a.count)), abs=1e-10)
 
 
-def test_sigma_in_batches_is_sigma_at_once() -> None:
+def test_the_posterior_over_many_sigma_is_the_mixture_of_those_given_each_and_draws_follow_it() -> None:
     bins, prior = small_bins(6, 2), Prior(1.0, 5.0, 3.0, 2.0, 21, 6)
     sigma = np.linspace(0.5, 2, 60)
     weights = np.full(60, 1 / 60)
-    whole = smooth(forward(bins, prior, sigma), weights)
-    np.testing.assert_allclose(smooth_over(bins, prior, sigma, weights).levels, whole.levels, atol=1e-13)
+    whole = smooth(bins, prior, sigma, weights)
+    each = [smooth(bins, prior, np.array([value]), np.ones(1)).levels for value in sigma]
+    np.testing.assert_allclose(whole.levels, np.mean(each, axis=0), atol=1e-13)
     drawn = curves(bins, prior, np.repeat(sigma, 200), np.random.default_rng(0))
     # 12,000 draws of levels with a spread of about one: four standard errors
     np.testing.assert_allclose(prior.levels[drawn].mean(axis=0), whole.levels @ prior.levels, atol=0.04)

@@ -12,7 +12,7 @@ from scipy.stats import gamma, truncnorm
 
 from calibration.errors import RelstudyError
 from mapping.bayes import BayesMapping
-from mapping.changepoint import Prior, forward
+from mapping.changepoint import Prior, log_evidence
 from mapping.changepoint_pymc import build_model, diagnose, sample
 from mapping.pooling import into_bins, pool
 
@@ -44,7 +44,7 @@ def test_the_models_density_is_the_exact_evidence_times_the_priors(learn_rate: b
                     for rv in model.free_RVs
                 }
             fixed = replace(prior, rate=rate, learn_rate=False)
-            expected = forward(bins, fixed, np.array([sigma])).log_evidence[0]
+            expected = log_evidence(bins, fixed, np.array([sigma]))[0]
             expected += truncnorm.logpdf(sigma, prior.step / 2, np.inf, scale=2.0)
             expected += gamma.logpdf(rate, 3.0) if learn_rate else 0.0
             assert float(density(values)) == pytest.approx(expected, abs=1e-6)
