@@ -175,8 +175,8 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
         total, relevant = kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
         return total, relevant
     classes = ByClass.of(truth) if isinstance(truth, LabelTruth) else None
-    # Each class costs a few passes over a joint histogram; many small ones are counted apart.
-    if classes is not None and len(classes.starts) * 4 * (bits + 1) ** 2 <= len(database):
+    # Each class costs a pass over a joint histogram; many small ones are counted apart.
+    if classes is not None and len(classes.starts) * (bits + 1) ** 2 <= len(database):
         columns = database.take(classes.order).columns
         total, relevant = kernels.count_by_class(columns, classes.starts, rows, classes.place, bits)
         return total, relevant

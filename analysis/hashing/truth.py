@@ -126,11 +126,16 @@ class ByClass:
     def of(cls, truth: LabelTruth) -> ByClass:
         """Sort the database of a truth by single classes."""
         assert truth.database.classes is not None and truth.queries.classes is not None
-        names, dense = np.unique(truth.database.classes, return_inverse=True)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(dense, minlength=len(names)))]).astype(np.int64)
+        classes = np.asarray(truth.database.classes, dtype=np.int64)
+        low, high = int(classes.min()), int(classes.max())
+        # 16 bits are sorted by radix, ten times as fast.
+        order = np.argsort((classes - low).astype(np.uint16) if high - low < 1 << 16 else classes, kind="stable")
+        ordered = classes[order]
+        firsts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        names, starts = ordered[firsts], np.r_[firsts, len(ordered)]
         place = np.minimum(np.searchsorted(names, truth.queries.classes), len(names) - 1)
         place = np.where(names[place] == truth.queries.classes, place, -1)
-        return cls(np.argsort(dense, kind="stable"), starts, place)
+        return cls(order, starts, place)
 
     def rows(self, query: int) -> np.ndarray:
         """The relevant rows of one query."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from analysis.hashing.codes import Codes
 from analysis.hashing.counts import LONGEST, CountTable, count, merge
 from analysis.hashing.labels import Labels, mask_words
-from analysis.hashing.truth import LabelTruth, ListedTruth
+from analysis.hashing.truth import ByClass, LabelTruth, ListedTruth
 from analysis.hashing.truth_file import save_truth
 from calibration.errors import RelstudyError
 
@@ -211,3 +211,12 @@ def test_the_longest_codes_are_counted_and_longer_ones_refused() -> None:
     longer = Codes.from_bits(np.zeros((2, LONGEST + 1), dtype=bool))
     with pytest.raises(RelstudyError, match="codes of 8193 bits are too long to count; 8192 bits are the most"):
         count(longer, longer, truth)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_rows_are_found_by_class_whatever_the_range_of_the_numbers(dtype: type) -> None:
+    ends = np.iinfo(dtype)
+    theirs = np.array([ends.max, 0, ends.min, -3, ends.max, 0], dtype=dtype)
+    own = np.array([0, ends.min, 7, ends.max], dtype=dtype)
+    classes = ByClass.of(LabelTruth(Labels(classes=own), Labels(classes=theirs)))
+    assert [classes.rows(query).tolist() for query in range(4)] == [[1, 5], [2], [], [0, 4]]
