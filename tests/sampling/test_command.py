@@ -153,3 +153,17 @@ def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
     judged = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
     assert judged <= set(zip(scores["query_id"], scores["result_id"], strict=True))
     assert "rwmm-test" in run("systems").output
+
+
+def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, monkeypatch):
+    from studyapp import kept_scores
+
+    monkeypatch.setattr(kept_scores, "FULL_ROWS", 10)
+    monkeypatch.setattr(kept_scores, "DEPTH", 3)
+    assert run("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10).exit_code == 0
+    scores = read_scores(json.loads(run("systems", study, "bm25", "--json").stdout)["bm25"])
+    pairs = pd.read_csv(study / "pairs.csv")
+    kept = set(zip(scores["query_id"], scores["result_id"], strict=True))
+    assert set(zip(pairs["query_id"], pairs["result_id"], strict=True)) <= kept
+    # twenty pairs and the best three of each query, of sixty items
+    assert scores.groupby("query_id").size().between(20, 23).all()

@@ -18,7 +18,7 @@ from studyapp.systems.colour import hsv, palette_index
 from studyapp.systems.concepts import Blobs, ConceptModel
 from studyapp.systems.gabor import gabor_energy
 from studyapp.systems.gift import BANDS, Gift, InvertedFile, _bands, gift_features
-from studyapp.systems.segments import normalised_cut
+from studyapp.systems.segments import normalised_cut, segment_features
 from studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
 
 FOR_PICTURES = [name for name in SYSTEMS if name not in ("keywords", "bm25")]
@@ -100,6 +100,12 @@ def test_the_palette_has_162_colours_and_four_greys():
     assert index.min() == 0 and index.max() == PALETTE - 1 == 165
     greys = palette_index(np.repeat(np.array([[10], [90], [150], [250]], dtype=np.uint8), 3, axis=1))
     assert greys.tolist() == [162, 163, 164, 165]
+
+
+def test_what_is_nearly_black_is_a_grey_whatever_its_hue():
+    dark = np.array([[12, 0, 0], [0, 15, 3], [0, 0, 18]], dtype=np.uint8)
+    assert palette_index(dark).tolist() == [162, 162, 162]
+    assert (palette_index(dark * 3) < 162).all()
 
 
 @given(st.tuples(*[st.integers(0, 255)] * 3))
@@ -237,6 +243,25 @@ def test_normalised_cut_separates_two_colours():
     lab[:, 48:] = (80, -40, 20)
     labels = normalised_cut(lab)
     assert not set(np.unique(labels[:, :44])) & set(np.unique(labels[:, 52:]))
+
+
+def test_a_region_is_described_by_its_size_place_and_colour():
+    from skimage.color import rgb2lab
+
+    pixels = np.zeros((64, 96, 3), dtype=np.uint8)
+    pixels[:, :24], pixels[:, 24:] = COLOURS["red"], COLOURS["blue"]
+    pixels[:32] = (240, 240, 240)
+    lab = rgb2lab(pixels)
+    labels = normalised_cut(lab)
+    found = segment_features(pixels)
+    number = labels.max()
+    assert (found["area"] > 0).sum() == number >= 3 and found["area"].sum() == pytest.approx(1)
+    for region in range(number):
+        inside = labels == region + 1
+        rows, columns = np.nonzero(inside)
+        place = [inside.mean(), rows.mean() / 64, columns.mean() / 96]
+        expected = [*place, *lab[inside].mean(axis=0), *lab[inside].std(axis=0)]
+        np.testing.assert_allclose(found["features"][region, :9], expected, rtol=1e-4, atol=1e-4)
 
 
 def two_kinds_of_pictures(words: bool) -> Blobs:
