@@ -149,7 +149,7 @@ def _direction(
 ) -> tuple[bool, str]:
     stated = options.directions.get(name, options.directions.get("*", "auto"))
     if stated in ("higher", "lower"):
-        return stated == "higher", f"{stated} is better, as stated or as the given mapping runs"
+        return stated == "higher", f"{stated} is better, as stated, as the given mapping runs or as similarities do"
     counts = pairs.counts(200, options.seed)
     rho = Judgments(pairs.query[known], pairs.judgment[known], counts).correlate(beside[known], ("spearman",))
     interval = rho["spearman"].estimate(options.level)

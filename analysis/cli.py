@@ -55,7 +55,7 @@ CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "pop
     help="Which scores are better; the default finds out and says so.",
 )
 @click.option("--replicates", type=click.IntRange(1), help="Bootstrap replicates.  [default: 1000]")
-@click.option("--seed", type=int, help="Seed of bootstrap and folds.  [default: 0]")
+@click.option("--seed", type=click.IntRange(0), help="Seed of bootstrap and folds.  [default: 0]")
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
 )
@@ -108,6 +108,10 @@ def score(
     from analysis.saved import read_comparison, same_judgments
     from calibration.judgments import read_judgments
 
+    if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
+        raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
+    if out is not None and Path(out).is_file():
+        raise RelstudyError(f"{out}: this is a file; --out needs a folder")
     saved = None if against is None else read_comparison(against)
     if judgments is not None:
         table = read_judgments(judgments)
@@ -214,14 +218,21 @@ def _candidates(
     from calibration.console import progress
 
     pairs = JudgedPairs.of(judgments)
-    stated = {name: "higher" if mapping.increasing else "lower" for name, mapping in given.items()}
-    options = replace(options, directions={**stated, **options.directions})
+    asked = [name for name in options.directions if name != "*"]
+    known = {Path(file).stem: "higher" for file in files if file.endswith(".npy")}  # similarities
+    known |= {name: "higher" if mapping.increasing else "lower" for name, mapping in given.items()}
+    options = replace(options, directions={**known, **options.directions})
     found: dict[str, Candidate] = {}
     for file in files:
         for name, rows in _read(file, judgments, choices).groupby("system", sort=False):
             if str(name) in found:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
             found[str(name)] = candidate_of(pairs, str(name), rows, options)
+    for name in asked:
+        if name not in found:
+            raise RelstudyError(
+                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(found)}"
+            )
     unused = [name for name in given if name not in found]
     if unused:
         say(f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}.")

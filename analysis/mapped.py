@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from analysis.candidate import Candidate, MappedScores, with_mapping
 from analysis.judged import JudgedPairs
 from mapping.fitted import FittedMapping
+from mapping.folds import folds_by_group
 from mapping.selection import METHODS, cross_fit, fit_mapping
 
 
@@ -49,7 +51,7 @@ def map_scores(
     if method == "none" or queries < 2:
         return candidate
     values, in_sample = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
-    values[used] = cross_fit(score, judgment, query, method, folds, seed)
+    values[used] = _one_constant(cross_fit(score, judgment, query, method, folds, seed), query, folds, seed)
     phrase = f"{method}, out of fold ({min(folds, queries)} folds by query, seed {seed})"
     if given is None:
         whole = fit_mapping(score, judgment, query, _whole(method), seed, system=candidate.name)
@@ -58,6 +60,16 @@ def map_scores(
         phrase += "; the mapping given may have seen these judgments, so it only serves the figure in sample"
     in_sample[used] = whole.predict(score)
     return with_mapping(candidate, MappedScores(values, phrase, in_sample, whole))
+
+
+def _one_constant(mapped: np.ndarray, query: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """Mapped scores as they are, but a single value where the mapping is constant in every fold.
+
+    The folds' constants are means of what was not left out: high where the judgments left out are low. They would
+    correlate with the judgments, and negatively, though the mapping says nothing.
+    """
+    frame = pd.Series(mapped).groupby(folds_by_group(query, folds, seed))
+    return np.full(len(mapped), mapped.mean()) if (frame.nunique() == 1).all() else mapped
 
 
 def _whole(method: str) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--weight-spread", default=0.0, show_default=True, help="Coefficient of variation of the design weights.")
 @click.option("--threshold", default=3.0, show_default=True, help="With --judgments: relevant above this.")
 @click.option("--studies", default=200, show_default=True, type=click.IntRange(20), help="Simulated studies a size.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(out: str | None, as_json: bool, **choices: Any) -> None:

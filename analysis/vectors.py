@@ -35,8 +35,8 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
         values = np.load(file, allow_pickle=False)
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
-    except (ValueError, OSError, EOFError) as error:
-        raise RelstudyError(f"{file}: this is not an array saved by numpy.save ({error})") from None
+    except (ValueError, OSError, EOFError):
+        raise RelstudyError(f"{file}: this is not an array of numbers saved by numpy.save") from None
     if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiub":
         raise RelstudyError(f"{file}: an array of numbers [items, dimensions] is needed")
     names = _read_ids(Path(file), ids)
@@ -62,6 +62,8 @@ def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
         ids = found
     try:
         lines = Path(ids).read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        raise RelstudyError(f"{os.fspath(ids)}: there is no such file") from None
     except OSError as error:
         raise RelstudyError(f"{os.fspath(ids)}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:

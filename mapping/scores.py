@@ -53,7 +53,7 @@ def read_scores(
     file = os.fspath(path)
     notes: list[str] = []
     chosen = _Choice(file, set(leave_out), None if only is None else set(only))
-    if not file.endswith(".parquet") and looks_like_run((content := read_bytes(path))[:65536]):
+    if not file.endswith(".parquet") and _is_run(file, content := read_bytes(path)):
         frame = parse_run(content, file)
         if system is not None:
             frame["system"] = system
@@ -80,6 +80,12 @@ def read_scores(
     frame = frame[COLUMNS].reset_index(drop=True)
     frame.attrs["notes"] = notes
     return frame
+
+
+def _is_run(file: str, content: bytes) -> bool:
+    """By its first line; a broken first line of a file named as a run is a fault of the run and not of a table."""
+    named = file.removesuffix(".gz").endswith(RUN_ENDINGS) and b"," not in content.partition(b"\n")[0]
+    return named or looks_like_run(content[:65536])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from calibration.console import print_json, progress, say
 @click.option("--threshold", type=float, help="A pair is a good match above this judgment.  [default: by the scale]")
 @click.option("--folds", default=10, show_default=True, type=click.IntRange(2), help="Folds by query for mappings.")
 @click.option("--replicates", default=1000, show_default=True, type=click.IntRange(100), help="Bootstrap replicates.")
-@click.option("--seed", default=0, show_default=True, help="Seed of bootstrap and folds.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of bootstrap and folds.")
 @click.option(
     "--population",
     type=click.Choice(["auto", "collection", "open"]),

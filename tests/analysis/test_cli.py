@@ -141,6 +141,72 @@ def test_vectors_with_ids_beside_them_are_a_system(folder: Path) -> None:
     assert content["systems"]["embedding"]["raw"]["pearson"]["value"] == pytest.approx(expected)
 
 
+def test_similarity_of_vectors_is_higher_for_the_better_even_where_judgments_disagree(folder: Path) -> None:
+    """A direction found from judgments would turn a bad embedding into a good one."""
+    judgments = pd.read_csv(folder / "judgments.csv")
+    results = judgments["result_id"].unique()
+    first = judgments.set_index("result_id")["judgment"].loc[results].to_numpy()
+    np.save(folder / "wrong.npy", np.column_stack([-first, np.ones(len(first))]))
+    (folder / "wrong.ids.txt").write_text("\n".join(results) + "\n")
+    queries = judgments["query_id"].unique()
+    np.save(folder / "asked.npy", np.tile([1.0, 10.0], (len(queries), 1)))
+    (folder / "asked.ids.txt").write_text("\n".join(queries) + "\n")
+    arguments = [folder / "wrong.npy", "-j", folder / "judgments.csv", "--query-vectors", folder / "asked.npy"]
+    content = answer(*arguments, "--similarity", "dot", "--method", "none")["systems"]["wrong"]
+    assert content["higher_is_better"] and content["raw"]["pearson"]["value"] == pytest.approx(-1)
+    assert content["normalised_rank"]["value"] == pytest.approx(1)
+    turned = answer(*arguments, "--similarity", "dot", "--method", "none", "--direction", "wrong=lower")
+    assert turned["systems"]["wrong"]["normalised_rank"]["value"] == pytest.approx(0)
+
+
+def test_scores_that_say_nothing_have_no_mapped_correlation_and_not_a_negative_one(folder: Path) -> None:
+    """Each fold's constant is the mean of the others' judgments, and so goes against its own."""
+    _, scores = tables(systems=(0.9,))
+    scores.assign(score=1.0).to_csv(folder / "flat.csv", index=False)
+    mapped = answer(folder / "flat.csv", "-j", folder / "judgments.csv")["systems"]["s0"]["mapped"]
+    assert mapped["pearson"]["value"] is None
+    assert mapped["pearson"]["reason"] == "the mapping is constant: no monotone relation was found"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--seed", "-1"], 2, "-1 is not in the range x>=0"),
+        (["--direction", "S0=lower"], 1, "there is no system named 'S0' in the scores; there are: s0"),
+        (["--ids", "ids.txt"], 2, "--ids and --query-vectors go with vectors (.npy), and none are given"),
+        (["--out", "judgments.csv"], 1, "judgments.csv: this is a file; --out needs a folder"),
+        (["--population", "collection"], 1, "query_probability unknown for 20 of 20 queries"),
+    ],
+)
+def test_a_wrong_choice_is_told_in_one_sentence_before_anything_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, said: str
+) -> None:
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    result = run("s0.csv", "-j", "judgments.csv", "--replicates", 20, *arguments)
+    assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_intervals_speak_of_the_collection_where_the_judgments_know_their_queries_probability(folder: Path) -> None:
+    judgments = pd.read_csv(folder / "judgments.csv")
+    judgments["inclusion_probability"] *= 0.5
+    judgments.assign(query_probability=0.5).to_csv(folder / "drawn.csv", index=False)
+    shown = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20)
+    assert "finite population of queries: f = 0.5, corrected." in shown.stdout
+    opened = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20, "--population", "open")
+    assert "not corrected: by request." in opened.stdout
+
+
+def test_a_run_whose_first_line_is_broken_is_told_of_as_a_run(folder: Path) -> None:
+    (folder / "five.run").write_text("q00 Q0 r0 1 0.7\n")
+    assert (
+        "five.run, row 1: a run has six fields a row" in run(folder / "five.run", "-j", folder / "judgments.csv").stderr
+    )
+    (folder / "text.run").write_text("q00 Q0 r0 1 high tag\n")
+    assert "text.run, row 1, column score: 'high'" in run(folder / "text.run", "-j", folder / "judgments.csv").stderr
+
+
 def test_a_trec_run_is_a_system_under_its_own_tag(folder: Path) -> None:
     rows = pd.read_csv(folder / "s0.csv")
     lines = (f"{r.query_id} Q0 {r.result_id} 1 {r.score!r} tag" for r in rows.itertuples())

@@ -66,11 +66,11 @@ def test_faulty_files_are_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match=r"an array of numbers \[items, dimensions\] is needed"):
         read_vectors(write(tmp_path, np.ones(3), ["a", "b", "c"]))
     (tmp_path / "v.npy").write_bytes(b"not an array")
-    with pytest.raises(RelstudyError, match=r"this is not an array saved by numpy\.save"):
+    with pytest.raises(RelstudyError, match=r"this is not an array of numbers saved by numpy\.save"):
         read_vectors(tmp_path / "v.npy")
 
 
 def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(RelstudyError, match="Object arrays cannot be loaded"):
+    with pytest.raises(RelstudyError, match="this is not an array of numbers saved by numpy"):
         read_vectors(tmp_path / "v.npy")
