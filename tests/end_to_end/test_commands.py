@@ -17,7 +17,7 @@ COMMAND = [sys.executable, "-m", "studyapp"]
 
 def relstudy(*arguments, code=0):
     """Run a command; its standard output and standard error."""
-    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == code, (arguments, done.returncode, done.stdout[-2000:], done.stderr[-3000:])
     assert "Traceback" not in done.stderr
     return done.stdout, done.stderr

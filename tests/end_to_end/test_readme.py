@@ -60,7 +60,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _addresses(server: subprocess.Popen[bytes], out: Path) -> list[str]:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + 900
     while time.monotonic() < deadline and server.poll() is None:
         found = re.findall(r"http://[\w.:\[\]-]+\S*", out.read_text().partition("Recovered against true")[2])
         if len(found) >= 2:
@@ -76,7 +76,7 @@ def test_every_other_command_block_runs_on_what_the_demo_left(workplace: Path) -
     lines = [line for block in BLOCKS[2:] for line in command_lines(block)]
     assert len(lines) > 5
     for line in lines:
-        result = subprocess.run(line, cwd=workplace, env=environment, capture_output=True, text=True, timeout=300)
+        result = subprocess.run(line, cwd=workplace, env=environment, capture_output=True, text=True, timeout=900)
         assert result.returncode == 0, f"{shlex.join(line)}\n{result.stdout}\n{result.stderr}"
     assert (workplace / "colour.html").read_text().lstrip().startswith("<!doctype html>")
     assert (workplace / "demo" / "report" / "index.html").exists()
@@ -85,7 +85,7 @@ def test_every_other_command_block_runs_on_what_the_demo_left(workplace: Path) -
 @pytest.mark.slow
 def test_ground_truths_and_hash_codes_are_held_against_the_demos_panel(workplace: Path) -> None:
     script = [sys.executable, ROOT / "scripts" / "hashing_audit.py", workplace / "demo"]
-    result = subprocess.run(script, capture_output=True, text=True, timeout=300)
+    result = subprocess.run(script, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr
     for name in ("shared label", "epsilon-ball", "k-NN", "itq"):
         assert f"\n{name} " in result.stdout
