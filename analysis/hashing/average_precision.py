@@ -23,6 +23,8 @@ from analysis.hashing.harmonic import harmonic_difference
 
 Denominator = Literal["relevant", "min(K, relevant)", "hits"]
 DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits")
+CUTS = 1000
+"""Queries whose cut groups are looked at together: each needs as many numbers as relevant codes may fall inside."""
 
 
 def average_precision(
@@ -85,27 +87,32 @@ def _over_hits(
     added = np.where(whole, _group_sum(total, relevant, before, hits_before, taken, tie), 0.0).sum(axis=1)
     full_hits = np.where(whole, relevant, 0.0).sum(axis=1)
     result = np.divide(added, full_hits, out=np.zeros(len(added)), where=full_hits > 0)
-    for query, group in np.argwhere(~whole & (taken > 0)):
-        n, m, t = (int(array[query, group]) for array in (total, relevant, taken))
-        start, hits = before[query, group], hits_before[query, group]
-        inside = np.arange(max(0, t - (n - m)), min(t, m) + 1, dtype=float)
-        values = (added[query] + _given_inside(inside, t, start, hits, tie)) / np.maximum(hits + inside, 1)
-        values = np.where(hits + inside > 0, values, 0.0)
-        if tie == "expected":
-            result[query] = hypergeom.pmf(inside, n, m, t) @ values
-        else:  # not monotone in the number inside, so every number is looked at
-            result[query] = values.max() if tie == "optimistic" else values.min()
+    cut = np.argwhere(~whole & (taken > 0))  # at most one group a query
+    for start in range(0, len(cut), CUTS):
+        query, group = cut[start : start + CUTS].T
+        n, m, t, first, hits = (
+            array[query, group].astype(float) for array in (total, relevant, taken, before, hits_before)
+        )
+        result[query] = _cut_by_hits(added[query], n, m, t, first, hits, tie)
     return np.where(relevant.sum(axis=1) > 0, result, np.nan)
 
 
-def _given_inside(inside: np.ndarray, t: int, start: float, hits: float, tie: Tie) -> np.ndarray:
+def _cut_by_hits(
+    added: np.ndarray, n: np.ndarray, m: np.ndarray, t: np.ndarray, before: np.ndarray, hits: np.ndarray, tie: Tie
+) -> np.ndarray:
+    least = np.maximum(0, t - (n - m))
+    numbers = (np.minimum(t, m) - least + 1).astype(int)
+    starts = np.cumsum(numbers) - numbers
+    own = np.repeat(np.arange(len(n)), numbers)
+    inside = least[own] + np.arange(len(own)) - starts[own]
+    # Of `inside` relevant codes among the t taken, the group is a whole one.
+    values = added[own] + _group_sum(t[own], inside, before[own], hits[own], t[own], tie)
+    found = hits[own] + inside
+    values = np.divide(values, found, out=np.zeros(len(own)), where=found > 0)
     if tie == "expected":
-        slope = (inside - 1) / (t - 1) if t > 1 else np.zeros_like(inside)
-        return np.asarray(inside / t * (slope * t + (hits + 1 - slope * (start + 1)) * harmonic_difference(start, t)))
-    if tie == "optimistic":
-        return np.asarray(inside + (hits - start) * harmonic_difference(start, inside))
-    misses = t - inside
-    return np.asarray(inside + (hits - start - misses) * harmonic_difference(start + misses, inside))
+        return np.add.reduceat(values * hypergeom.pmf(inside, n[own], m[own], t[own]), starts)
+    # Not monotone in the number inside, so every number is looked at.
+    return (np.maximum if tie == "optimistic" else np.minimum).reduceat(values, starts)
 
 
 def grouped_average_precision(table: CountTable) -> np.ndarray:

@@ -225,6 +225,8 @@ def test_extension_moves_every_distance_by_nothing_or_by_its_length() -> None:
 def test_code_health_of_a_perfect_and_a_collapsed_code() -> None:
     perfect = code_health(UniqueCodes.of(Codes.from_bits(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=bool))))
     assert (perfect.utilisation, perfect.collisions, perfect.entropy, perfect.bit_balance) == (1.0, 0, 2.0, 0.0)
+    few = code_health(UniqueCodes.of(Codes.from_bits(np.eye(8, dtype=bool))))
+    assert few.utilisation == 1.0  # eight points cannot use more than eight of the 256 codes
     collapsed = code_health(UniqueCodes.of(Codes.from_bits(np.zeros((4, 2), dtype=bool))))
     assert (collapsed.utilisation, collapsed.collisions, collapsed.entropy, collapsed.bit_balance) == (
         0.25,
