@@ -125,7 +125,7 @@ def zscore(panel: Panel) -> Lines:
     [1.419, 4.581, 1.419, 4.581]
     """
     moments = base_moments(panel)
-    usable = (moments.n >= 2) & (moments.spread > 0)
+    usable = moments.spread > 0
     slope = np.where(usable, moments.panel_spread / np.where(usable, moments.spread, 1.0), 1.0)
     offset = np.where(moments.n > 0, moments.panel_mean - slope * moments.mean, 0.0)
     return Lines("zscore", slope, offset)

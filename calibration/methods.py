@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -56,7 +58,18 @@ def fit_lines(panel: Panel, method: str) -> Lines:
     }
     if method not in functions:
         raise ValueError(f"{method!r} is not one of {', '.join(functions)}")
-    return functions[method](panel)
+    unit = _unit(panel)
+    lines = functions[method](panel if unit == 1 else panel.with_rating(panel.rating / unit))
+    return replace(lines, offset=lines.offset * unit)
+
+
+def _unit(panel: Panel) -> float:
+    """A power of two near a quarter of the ratings' range, so that what passes for rounding is the same on every scale.
+
+    To divide by a power of two is exact, and ratings from 1 to 5 are not divided at all.
+    """
+    length = float(np.fmax.reduce(panel.rating, initial=-np.inf) - np.fmin.reduce(panel.rating, initial=np.inf))
+    return 2.0 ** round(math.log2(length / 4)) if 0 < length < np.inf else 1.0
 
 
 __all__ = ["METHODS", "Fitted", "fit_lines", "fit_method"]

@@ -42,7 +42,7 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     count = decided.by_pair()
     part = decided.keep(count[decided.pair] > 1)
     n = part.by_rater()
-    x = part.rating
+    x = part.rating / (np.ptp(decided.rating) or 1.0 if len(decided.rating) else 1.0)
     y = (part.by_pair(x)[part.pair] - x) / (count[part.pair] - 1)
     rated = np.maximum(n, 1)
     x = x - (part.by_rater(x) / rated)[part.rater]

@@ -194,8 +194,9 @@ def _agreement_sums(panel: Panel) -> np.ndarray:
     """Per pair: n, sums of x, y, xx, yy, xy for x a rating and y the others' mean; float array (pairs, 6)."""
     count = panel.by_pair()
     panel = panel.keep(count[panel.pair] > 1)
-    # Away from zero the sums of squares lose digits.
+    # Away from zero the sums of squares lose digits, and on a very long scale they overflow.
     x = panel.rating - panel.rating.mean() if len(panel.rating) else panel.rating
+    x = x / (np.abs(x).max(initial=0.0) or 1.0)
     y = (panel.by_pair(x)[panel.pair] - x) / (count[panel.pair] - 1)
     used = count > 1
     columns = [None, x, y, x * x, y * y, x * y]

@@ -12,9 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.errors import RelstudyError
+from calibration.methods import fit_lines
+from calibration.raters import rater_profiles
 from calibration.ratings import check_ratings
+from calibration.simulation import simulate_panel
 from calibration.study import calibrate, summary
 from calibration.tables import Checked
+from calibration.variance import leave_one_out_correlation
 
 VALUES = st.sampled_from(["1", "2", "3", "4", "5", "", "2.5", "-3", "1e6"])
 ROWS = st.lists(
@@ -53,13 +57,19 @@ def test_any_table_gives_strict_json_or_a_sentence(
             assert (figures[name][side] is None) == (f"{name}.{side}" in figures["reasons"])
 
 
-@pytest.mark.parametrize("factor", [0.01, 1e6])
-def test_the_unit_of_the_scale_does_not_matter(factor: float) -> None:
-    from calibration.methods import fit_lines
-    from calibration.simulation import simulate_panel
-
+@pytest.mark.parametrize("factor", [1e-9 / 3, 0.01 / 3, 1e6 / 3, 1e90])
+def test_the_unit_of_the_scale_does_not_matter_and_a_constant_rater_is_constant_on_every_scale(factor: float) -> None:
     panel = simulate_panel(8, 12, 20, seed=5).panel
+    panel = panel.with_rating(np.where(panel.rater == 3, 3.0, panel.rating))
     scaled = panel.with_rating(panel.rating * factor)
-    for method in ("zscore", "shrunk", "pooled"):
-        one, other = (fit_lines(p, method).calibrated(p) for p in (panel, scaled))
-        assert np.allclose(one, other / factor, rtol=1e-5, atol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for method in ("mean", "zscore", "shrunk", "pooled"):
+            one, other = (fit_lines(p, method) for p in (panel, scaled))
+            assert np.allclose(one.calibrated(panel), other.calibrated(scaled) / factor, rtol=1e-9)
+            assert one.slope[3] == pytest.approx(other.slope[3], rel=1e-9)
+        agreement = [leave_one_out_correlation(p, "pooled", replicates=0).value for p in (panel, scaled)]
+        assert agreement[0] == pytest.approx(agreement[1], abs=1e-12)
+        profiles = [rater_profiles(p, fit_lines(p, "pooled")) for p in (panel, scaled)]
+        assert profiles[0]["flags"].tolist() == profiles[1]["flags"].tolist()
+        assert profiles[0]["agreement"].isna().tolist() == profiles[1]["agreement"].isna().tolist()

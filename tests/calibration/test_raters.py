@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choice import choose_method
+from calibration.choice import check_pooled, choose_method
 from calibration.errors import RelstudyError
-from calibration.handout import balance
+from calibration.handout import Balance, balance
 from calibration.linear import none
 from calibration.methods import fit_lines
 from calibration.panel import Panel
@@ -116,6 +116,28 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
     short = simulate_panel(8, 2, 60, ratings_per_pair=1, seed=1).panel
     assert choose_method(short, None).method == "shrunk"
     assert choose_method(short, "random").method == "pooled"
+
+
+def test_a_record_of_random_hand_out_takes_stronger_doubt_to_be_disbelieved(monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = simulate_panel(8, 20, 60, seed=1).panel
+    for p, chosen in ((0.005, ("pooled", "shrunk")), (0.00005, ("shrunk", "shrunk")), (0.02, ("pooled", "pooled"))):
+        monkeypatch.setattr("calibration.choice.balance", lambda _, p=p: Balance(p, 0.1, 8, "others"))
+        assert (choose_method(panel, "random").method, choose_method(panel, None).method) == chosen
+        for handed_out, method in zip(("random", None), chosen, strict=True):
+            if method == "pooled":
+                assert check_pooled(panel, handed_out).method == "pooled"
+            else:
+                with pytest.raises(RelstudyError, match="do not look it"):
+                    check_pooled(panel, handed_out)
+
+
+def test_without_a_base_block_pooling_is_used_where_raters_agree_better_after_it() -> None:
+    lenient = simulate_panel(10, 0, 80, leniency=1.0, seed=3).panel
+    assert choose_method(lenient, None).method == "pooled"
+    assert "raters agree better when pooled" in choose_method(lenient, None).why
+    alike = simulate_panel(10, 0, 30, leniency=0.0, sharpness=0.0, noise=1.0, seed=8).panel
+    assert "pooling does not help" in choose_method(alike, None).why
+    assert choose_method(alike, None).method == "none"
 
 
 # Figure 5.2

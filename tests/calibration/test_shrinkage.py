@@ -67,6 +67,65 @@ def test_crossed_offsets_solve_the_mixed_model_equations() -> None:
     assert error < 0.1 * np.sqrt(offsets.variance).mean() + 0.02
 
 
+def test_the_rounds_end_where_each_offset_is_the_mean_of_what_the_others_leave() -> None:
+    for seed in range(3):
+        panel = simulate_panel(12, 8, 30, seed=seed).panel
+        _centre, centred = centred_by_block(panel)
+        found = crossed_offsets(panel, centred, panel.by_rater())
+        adjusted = centred - found.value[panel.rater]
+        noise, worth = _variances(panel, centred, found.value)
+        raw, precision = np.zeros(panel.n_raters), np.zeros(panel.n_raters)
+        for rater, pair, y, own in zip(panel.rater, panel.pair, centred, adjusted, strict=True):
+            rows = panel.pair == pair
+            others = rows.sum() - 1
+            trust = worth / (worth + noise / others) if others else 0.0
+            weight = 1 / (noise + worth * (1 - trust))
+            raw[rater] += weight * (y - trust * (adjusted[rows].sum() - own) / max(others, 1))
+            precision[rater] += weight
+        again = shrink(raw / precision, 1 / precision, np.ones(panel.n_raters, dtype=bool))
+        # Rounds end when offsets move by less than a fiftieth of their standard error.
+        assert np.abs(again.value - found.value).max() < 0.05 * np.sqrt(found.variance).mean()
+
+
+def test_a_base_block_that_is_better_than_the_rest_does_not_make_those_who_rated_more_of_the_rest_look_strict() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"r{r}", f"b{p}", 4 + rng.normal()) for r in range(12) for p in range(20)]
+    rows += [(f"r{r}", f"u{r}-{p}", 1 + rng.normal()) for r in range(12) for p in range(5 if r % 2 else 80)]
+    frame = pd.DataFrame(rows, columns=["rater_id", "pair_id", "rating"])
+    panel = Panel.from_frame(frame.assign(base=frame["pair_id"].str.startswith("b")))
+    lines = fit_lines(panel, "pooled")
+    # Nobody is lenient; without the blocks' means those with 5 pairs of the rest would look two ratings more so.
+    moved = lines.calibrated(panel) - panel.rating
+    assert np.abs([moved[panel.rater == r].mean() for r in range(12)]).max() < 0.2
+
+
+def test_the_share_of_the_spread_is_chosen_on_moments_that_leave_the_rating_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    panel = simulate_panel(8, 9, 0, scale="1-9", sharpness=0.8, seed=2).panel
+    seen: list[np.ndarray] = []
+
+    def spy(block: Panel, deviation: np.ndarray, log_spread: np.ndarray) -> float:
+        seen.extend([deviation, log_spread])
+        return 0.5
+
+    monkeypatch.setattr(shrinkage, "_best_share", spy)
+    shrinkage.shrunk(panel)
+    matrix = panel.rating.reshape(8, 9)
+    worth = matrix.mean(axis=0)
+    for rater in range(8):
+        rows = np.flatnonzero(panel.rater == rater)
+        without = [np.delete(matrix[rater], i) for i in range(9)]
+        logs = np.log([values.std(ddof=1) for values in without])
+        offsets = np.array([np.delete(matrix[rater] - worth, i).mean() for i in range(9)])
+        # Both are shrunk by one factor a rater, so those of two rows differ by that factor times their raw difference.
+        for found, raw in ((panel.rating[rows] - seen[0][rows], offsets), (seen[1][rows], logs)):
+            slope = np.polyfit(raw, found, 1)[0]
+            assert 0 <= slope <= 1
+            assert np.allclose(found - found.mean(), slope * (raw - raw.mean()), atol=1e-9)
+        assert np.ptp(seen[1][rows]) > 0
+
+
 def _variances(panel: Panel, centred: np.ndarray, offset: np.ndarray) -> tuple[float, float]:
     adjusted = pd.Series(centred - offset[panel.rater])
     groups = adjusted.groupby(panel.pair)
