@@ -314,7 +314,7 @@ def our_folder(folder: Path) -> Path:
     return folder
 
 
-def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: int) -> dict[str, Any]:
+def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: int, threads: int) -> dict[str, Any]:
     """Serve, load, and compare what was acknowledged with the export."""
     from studyapp.export import ratings_table
     from studyapp.store import Store
@@ -322,7 +322,7 @@ def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: i
 
     port = free_port()
     command = [sys.executable, "-m", "studyapp", "serve", str(folder), "--port", str(port), "--workers", str(workers)]
-    with running([*command, "--quiet"], port, folder / "server.log", {"DATABASE_URL": url}):
+    with running([*command, "--threads", str(threads), "--quiet"], port, folder / "server.log", {"DATABASE_URL": url}):
         tally = load("ours", port, raters, seconds)
     store = Store(url)
     table = ratings_table(store, Study.load(folder))
@@ -394,6 +394,7 @@ def main() -> None:
     parser.add_argument("--raters", type=int, nargs="+", default=[50, 200])
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=4, help="in each worker")
     parser.add_argument("--peer-venv", type=Path, default=Path(tempfile.gettempdir()) / "relstudy-potato")
     parser.add_argument("--without", nargs="*", default=[], choices=["sqlite", "postgresql", "potato"])
     parser.add_argument("--json", type=Path, help="write the figures there as well")
@@ -415,11 +416,13 @@ def main() -> None:
             if "sqlite" not in options.without:
                 folder = our_folder(work / f"sqlite{raters}")
                 url = f"sqlite:///{folder / 'study.db'}"
-                found = measure_ours(folder, url, raters, options.seconds, options.workers)
+                found = measure_ours(folder, url, raters, options.seconds, options.workers, options.threads)
                 rows.append({"server": "relstudy, SQLite", "raters": raters, **found})
             if cluster is not None:
                 folder = our_folder(work / f"pg{raters}")
-                found = measure_ours(folder, cluster.new_database(), raters, options.seconds, options.workers)
+                found = measure_ours(
+                    folder, cluster.new_database(), raters, options.seconds, options.workers, options.threads
+                )
                 rows.append({"server": "relstudy, PostgreSQL", "raters": raters, **found})
     finally:
         if cluster is not None:
