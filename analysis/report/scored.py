@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.report import pictures
 from analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Sentences, Terms
+from analysis.report.reading import how_often, level_of, other_studies, reading_graded, reading_indices
 from analysis.report.tables import Cell, Column, Table, shown_number
 from analysis.report.words import INDEX_NAMES, clear, comparison_of, count_of, order_of, orders_agree, system_sentences
 from analysis.results import INDICES, ScoreResult, SystemScore
@@ -27,8 +28,8 @@ def in_words(result: ScoreResult) -> Section:
     blocks.append(
         Paragraph(
             f"A good match is a pair with {relevant}; a system that guesses puts it above a poor one 50 times in 100. "
-            "The range behind a number is made to hold the true value in 19 of 20 studies with other queries."
-            + (" Systems are ordered by correlation." if several else ""),
+            f"The range behind a number is made to hold the true value in {how_often(level_of(result))} "
+            f"{other_studies(result)}." + (" Systems are ordered by correlation." if several else ""),
             quiet=True,
         )
     )
@@ -54,10 +55,12 @@ def comparison(result: ScoreResult) -> Section:
     blocks: list[Block] = [
         Picture(
             panels,
-            f"Each dot is a system's figure, the bar its 95 % interval over queries. Correlation is of {kind}; "
-            f"average precision and normalised rank {_of_what(result)}.",
+            f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. Correlation is of "
+            f"{kind}; average precision and normalised rank {_of_what(result)}.",
         ),
-        scores_table(ordered),
+        scores_table(ordered, level_of(result)),
+        Heading("How to read these numbers"),
+        Terms(reading_indices(result)),
     ]
     if len(ordered) > 1:
         blocks += [Heading("Which differences are more than chance"), *differences(result, ordered)]
@@ -85,7 +88,7 @@ def _share_relevant(result: ScoreResult) -> float | None:
     return float(np.average(relevant, weights=result.weight[known]))
 
 
-def scores_table(ordered: Sequence[SystemScore]) -> Table:
+def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
     """Every system with every index."""
     mapped = any(system.mapped_scores is not None for system in ordered)
     columns = [Column("System"), Column("Correlation")]
@@ -110,7 +113,7 @@ def scores_table(ordered: Sequence[SystemScore]) -> Table:
         "How far each system agrees with people.",
         columns,
         rows,
-        note="Intervals at 95 %; the best value of a column is bold.",
+        note=f"Intervals at {100 * level:g} %; the best value of a column is bold.",
         best=(*best, ("Normalised rank", "min")) if len(rows) > 1 else (),
     )
 
@@ -142,8 +145,8 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
         "Differences between systems on the pairs both score.",
         columns,
         rows,
-        note="The first system's figure minus the second's; p is corrected for the number of pairs (Holm). "
-        "A normalised rank below zero favours the first.",
+        note="The first system's figure minus the second's: above zero the first is better, but below zero in normalised "
+        "rank. p is corrected for the number of pairs (Holm).",
         shown=30,
     )
     return [Paragraph(told), table]
@@ -279,7 +282,8 @@ def graded(result: ScoreResult) -> Section | None:
         "pairs, not the collection.",
         best=tuple((name, "max") for name in names) if len(rows) > 1 else (),
     )
-    return Section("graded", "Graded measures", [table])
+    told = reading_graded(names)
+    return Section("graded", "Graded measures", [table, Terms(told)] if told else [table])
 
 
 def mappings(result: ScoreResult) -> Section | None:
@@ -316,44 +320,12 @@ def mappings(result: ScoreResult) -> Section | None:
     )
 
 
-READING = [
-    (
-        "Correlation",
-        "How closely mapped scores follow judgments, from 0 (not at all) to 1 (exactly). Its square is the share of "
-        "the differences between judgments that the system explains.",
-    ),
-    (
-        "Average precision",
-        "The mean share of good matches among what is found, over all depths. Guessing gives the share of good matches "
-        "in the collection, so it is low wherever good matches are rare.",
-    ),
-    (
-        "Normalised rank",
-        "How far down the good matches stand: 0 when all come first, 0.5 at random, 1 when all come last.",
-    ),
-    (
-        "Interval",
-        "A range made to hold the true value in 19 of 20 studies with other queries. It does not cover other raters.",
-    ),
-    (
-        "Weight",
-        "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. Each counts as "
-        "one over its probability, which makes up for the choice.",
-    ),
-]
-
-
 def conventions(result: ScoreResult) -> Section:
-    """How to read the numbers, and every choice behind them by name."""
+    """Every choice behind the numbers, by name."""
     return Section(
         "conventions",
         "How the numbers are made",
-        [
-            Heading("How to read them"),
-            Terms(READING),
-            Heading("Choices behind them"),
-            Terms([(str(name).replace("_", " "), _said(value)) for name, value in result.conventions.items()]),
-        ],
+        [Terms([(str(name).replace("_", " "), _said(value)) for name, value in result.conventions.items()])],
         "Method",
     )
 

@@ -119,8 +119,12 @@ def comparison_of(comparisons: Sequence[Comparison], first: str, second: str, in
 
 def clear(comparison: Comparison, result: ScoreResult) -> bool:
     """Whether a difference is more than chance after correction for the number of comparisons."""
-    level = float(result.conventions.get("level", 0.95))
-    return comparison.p_holm is not None and comparison.p_holm < 1 - level
+    return comparison.p_holm is not None and comparison.p_holm < more_than_chance(result)
+
+
+def more_than_chance(result: ScoreResult) -> float:
+    """The p below which a difference is called more than chance."""
+    return 1 - float(result.conventions.get("level", 0.95))
 
 
 def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who: str = "the systems") -> str:

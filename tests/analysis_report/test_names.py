@@ -24,7 +24,7 @@ def test_tables_of_systems_in_other_alphabets_never_share_a_file_or_an_id() -> N
     assert files == ["by-source", "by-source-2", "by-source-a-b", "by-source-a-b-2", "by-source-2-2"]
     assert [each.caption for each in page.tables()][3] == "Table of by-source-A b."
     html = page.html()
-    assert all(html.count(f'<table id="table-{file}">') == 1 for file in files)
+    assert all(html.count(f'<table id="table-{file}"') == 1 for file in files)
 
 
 @pytest.mark.parametrize("name", ["$5_$ {x", "日本語システム", "50% & more", "<b>bold</b>"])

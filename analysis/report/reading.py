@@ -1,0 +1,104 @@
+"""How to read the numbers: each in a sentence or two, for readers without statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.report.words import more_than_chance
+from analysis.results import ScoreResult
+
+Term = tuple[str, str]
+
+
+def how_often(level: float) -> str:
+    """An interval's level as people count.
+
+    Examples
+    --------
+    >>> how_often(0.95), how_often(0.9), how_often(0.975)
+    ('19 of 20', '90 of 100', '97.5 of 100')
+    """
+    return "19 of 20" if abs(level - 0.95) < 1e-9 else f"{100 * level:g} of 100"
+
+
+def level_of(result: ScoreResult) -> float:
+    """The level of a result's intervals."""
+    return float(result.conventions.get("level", 0.95))
+
+
+def other_studies(result: ScoreResult) -> str:
+    """Over which studies an interval is meant to hold: of this collection's queries, or of any like them."""
+    finite = str(result.conventions.get("population", "")).startswith("finite")
+    return "studies that draw other queries of this collection" if finite else "studies with other queries like these"
+
+
+def reading_indices(result: ScoreResult) -> list[Term]:
+    """What the columns of the comparison mean."""
+    mapped = any(system.mapped_scores is not None for system in result.systems)
+    scores = "a system's scores, put on people's scale by its mapping," if mapped else "a system's scores"
+    others = "Raw correlation takes the scores as they are. " if mapped else ""
+    terms = [
+        (
+            "Correlation",
+            f"How closely {scores} follow people's judgments: 0 not at all, 1 exactly. Its square is "
+            f"the share of the differences between judgments that the system explains. {others}Spearman and Kendall ask only "
+            "whether the order is right.",
+        ),
+        (
+            "Average precision",
+            "Go down the list of all pairs, best score first, and at each good match note the share of good ones so far; this "
+            "is the mean of what was noted. 1 when all good matches come first; guessing gives the share of good matches, so "
+            "it is low wherever these are rare.",
+        ),
+        (
+            "Normalised rank",
+            "How often a good match stands below a poor one: 0 never, 0.5 when guessing, 1 always. Lower is better.",
+        ),
+        (
+            "Interval",
+            f"The small range at a number is made to hold the true value in {how_often(level_of(result))} "
+            f"{other_studies(result)}. It does not cover other raters. Two systems whose ranges overlap can differ for "
+            "certain: the table of differences tells.",
+        ),
+    ]
+    if len(result.systems) > 1:
+        terms.append(
+            (
+                "p",
+                "How often two equally good systems would seem to differ this much by the luck of the queries, after allowing "
+                f"for the number of pairs compared. Below {more_than_chance(result):g} this page speaks of more than chance.",
+            )
+        )
+    if str(result.conventions.get("weights", "")).startswith("design"):
+        terms.append(
+            (
+                "Weight",
+                "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. In average "
+                "precision and normalised rank each counts as one over its probability, which makes up for the choice.",
+            )
+        )
+    return terms
+
+
+def reading_graded(names: Sequence[str]) -> list[Term]:
+    """What the graded measures among `names` mean, in their order.
+
+    Examples
+    --------
+    >>> [term for term, _ in reading_graded(["P@10", "P@3", "Judged@10"])]
+    ['P@10, P@3']
+    """
+    told = {
+        "nDCG": "The judgments of a query's first results added up, later places counting less, as a share of what the best "
+        "order would reach. The number behind @ says how many results are looked at.",
+        "P@": "The share of good matches among a query's first results.",
+        "AP": "Average precision within each query, over its judged pairs alone, then the mean over queries. It is higher than "
+        "average precision above, because most poor matches of a query were never judged.",
+        "RR": "One over the place of a query's first good match: 1 when it comes first, 0.5 when second.",
+    }
+    terms = []
+    for start, text in told.items():
+        shown = [name for name in names if name.startswith(start) and (start != "AP" or name[2:3] in ("", "@", "("))]
+        if shown:
+            terms.append((", ".join(shown), text))
+    return terms

@@ -1,0 +1,62 @@
+"""What the page says of its numbers is true of the numbers it shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.candidate import Options
+from analysis.report.page import score_page
+from analysis.report.reading import reading_graded, reading_indices
+from analysis.report.scored import graded
+from analysis.results import ScoreResult
+from analysis.scoring import score_systems
+
+
+def scored(**options: object) -> ScoreResult:
+    """Two systems on twelve queries whose probability is known."""
+    random = np.random.default_rng(4)
+    truth = random.normal(3, 1, 120)
+    pairs = {"query_id": np.repeat([f"q{k}" for k in range(12)], 10), "result_id": [f"r{k}" for k in range(120)]}
+    judgments = pd.DataFrame(pairs | {"judgment": truth, "inclusion_probability": 0.2, "query_probability": 0.4})
+    scores = [
+        pd.DataFrame(pairs | {"system": name, "score": truth + spread * random.normal(size=120)})
+        for name, spread in (("near", 0.5), ("far", 2.0))
+    ]
+    chosen = Options(replicates=60, **options)  # type: ignore[arg-type]
+    return score_systems(judgments, pd.concat(scores), options=chosen)
+
+
+@pytest.mark.parametrize(("level", "bar", "often"), [(0.95, "95 %", "19 of 20"), (0.8, "80 %", "80 of 100")])
+def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
+    level: float, bar: str, often: str
+) -> None:
+    page = score_page(scored(level=level, graded=()))
+    assert f"the bar its {bar} interval" in page and f"Intervals at {bar}" in page
+    assert page.count(f"in {often} studies that draw other queries of this collection") == 2
+    assert f"Below {1 - level:g} this page speaks of more than chance" in page
+    assert level == 0.95 or ("95 %" not in page and "19 of 20" not in page)
+
+
+def test_an_interval_speaks_of_the_collection_only_where_it_was_made_for_it() -> None:
+    assert "other queries of this collection" in str(reading_indices(scored(graded=())))
+    opened = str(reading_indices(scored(graded=(), population="open")))
+    assert "studies with other queries like these" in opened and "this collection" not in opened
+
+
+def test_only_what_is_on_the_page_is_explained() -> None:
+    result = scored(graded=())
+    assert [term for term, _ in reading_indices(result)][-2:] == ["p", "Weight"]
+    alone = replace(result, systems=result.systems[:1], conventions={"weights": "equal, by request"})
+    assert [term for term, _ in reading_indices(alone)][-1] == "Interval"
+    assert "Raw correlation" not in str(reading_indices(alone))
+
+
+def test_each_graded_measure_is_explained_once_and_unknown_ones_are_left_alone() -> None:
+    names = ["AP", "AP(rel=2)", "nDCG@5", "nDCG@10", "P@3", "RR", "APX", "Judged@10"]
+    assert [term for term, _ in reading_graded(names)] == ["nDCG@5, nDCG@10", "P@3", "AP, AP(rel=2)", "RR"]
+    section = graded(scored(graded=("Judged@10",)))
+    assert section is not None and len(section.blocks) == 1
