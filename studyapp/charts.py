@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-WIDTH, HEIGHT = 440, 220
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 14, 30
+# as wide as on a phone, so that the text there is not made smaller than it is
+WIDTH, HEIGHT = 340, 220
+LEFT, RIGHT, TOP, BOTTOM = 46, 10, 28, 44
 DASHES = ("", " dashed", " dotted")
 
 
@@ -81,12 +82,19 @@ def _frame(plane: _Plane, ticks: Sequence[float], show: Callable[[float], str]) 
     return parts
 
 
+def _axis_names(x: str, y: str) -> list[str]:
+    """What the axes show: y above its figures, x below its own."""
+    return [_text(0, 12, y, "start"), _text(WIDTH - RIGHT, HEIGHT - 4, x, "end")]
+
+
 def line_chart(
     label: str,
     lines: Sequence[Line],
     *,
     low: float = 0,
     high: float | None = None,
+    name_x: str = "",
+    name_y: str = "",
     show_x: Callable[[float], str] = lambda value: f"{value:g}",
     show_y: Callable[[float], str] = lambda value: f"{value:g}",
 ) -> Markup:
@@ -97,17 +105,18 @@ def line_chart(
     label : what the chart shows, in a sentence
     lines : at most eight
     low, high : ends of the y axis; high None: as the data need it
+    name_x, name_y : what the axes show
     """
     xs = [x for line in lines for x, _ in line.points]
     ys = [y for line in lines for _, y in line.points if y is not None]
     ticks = nice_ticks(low, max([*ys, low]) if high is None else high)
     plane = _Plane((min(xs, default=0.0), max(xs, default=1.0)), (ticks[0], ticks[-1]))
-    parts = _frame(plane, ticks, show_y)
+    parts = _frame(plane, ticks, show_y) + _axis_names(name_x, name_y)
     for place, share in enumerate((0.0, 0.5, 1.0)):
         value = plane.x[0] + share * (plane.x[1] - plane.x[0])
         if place == 0 or plane.x[1] > plane.x[0]:
             anchor = ("start", "middle", "end")[place]
-            parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - 8, show_x(value), anchor))
+            parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 18, show_x(value), anchor))
     for index, line in enumerate(lines):
         kind = f"line s{index % 8 + 1}{DASHES[index % 3]}"
         parts.append(f'<path class="{kind}" d="{_path(plane, line.points)}"/>')
@@ -138,42 +147,44 @@ def key_mark(index: int) -> Markup:
     )
 
 
-def bar_chart(label: str, names: Sequence[str], counts: Sequence[float]) -> Markup:
-    """One bar for each name, with a round scale."""
+def histogram(
+    label: str, edges: Sequence[str], counts: Sequence[float], *, name_x: str = "", name_y: str = ""
+) -> Markup:
+    """One bar for each stretch, with the stretch's lower end below the bar's left edge, and a round scale."""
     ticks = nice_ticks(0, max([*counts, 1]))
-    plane = _Plane((0, len(names)), (0, ticks[-1]))
-    parts = _frame(plane, ticks, lambda value: f"{value:g}")
-    every = max(1, math.ceil(len(names) / 9))
-    for place, (name, count) in enumerate(zip(names, counts, strict=True)):
-        left, right = plane.place_x(place + 0.08), plane.place_x(place + 0.92)
+    plane = _Plane((0, len(edges)), (0, ticks[-1]))
+    parts = _frame(plane, ticks, lambda value: f"{value:g}") + _axis_names(name_x, name_y)
+    for place, (edge, count) in enumerate(zip(edges, counts, strict=True)):
+        left, right = plane.place_x(place) + 1, plane.place_x(place + 1) - 1
         top = plane.place_y(count)
         size = f'width="{_number(right - left)}" height="{_number(plane.place_y(0) - top)}"'
         parts.append(f'<rect class="s1" x="{_number(left)}" y="{_number(top)}" {size} rx="2"/>')
-        if place % every == 0:
-            parts.append(_text((left + right) / 2, HEIGHT - 8, name))
+        parts.append(_text(left, HEIGHT - BOTTOM + 18, edge))
     return _svg(label, parts)
 
 
 def share_chart(label: str, names: Sequence[str], shares: Sequence[float]) -> Markup:
     """How the scale's values are used, with a dashed line where all would be used equally."""
-    width, height, floor, top = 220, 130, 108, 14
+    width, height, floor, top = 220, 130, 108, 16
     highest = max([*shares, 2 / max(len(names), 1)])
     step = (width - 8) / max(len(names), 1)
-    parts = []
+    bars, texts = [], []
     for place, (name, share) in enumerate(zip(names, shares, strict=True)):
         tall = (floor - top) * share / highest
         x = 4 + place * step
         size = f'width="{_number(step * 0.84)}" height="{_number(tall)}"'
-        parts.append(f'<rect class="s1" x="{_number(x + step * 0.08)}" y="{_number(floor - tall)}" {size} rx="2"/>')
-        if len(names) <= 11 or place % 5 == 0:
-            parts.append(_text(x + step / 2, height - 6, name))
+        bars.append(f'<rect class="s1" x="{_number(x + step * 0.08)}" y="{_number(floor - tall)}" {size} rx="2"/>')
+        if len(names) <= 11:
+            texts.append(_text(x + step / 2, height - 6, name))
         if len(names) <= 5:
-            parts.append(_text(x + step / 2, floor - tall - 4, f"{100 * share:.0f} %"))
-    parts.append(f'<line class="axis" x1="4" x2="{width - 4}" y1="{floor}" y2="{floor}"/>')
+            texts.append(_text(x + step / 2, floor - tall - 4, f"{100 * share:.0f} %", kind="over"))
+    bars.append(f'<line class="axis" x1="4" x2="{width - 4}" y1="{floor}" y2="{floor}"/>')
     if names:
         y = _number(floor - (floor - top) / len(names) / highest)
-        parts.append(f'<line class="target" x1="4" x2="{width - 4}" y1="{y}" y2="{y}"/>')
-    return _svg(label, parts, width, height, "chart small")
+        bars.append(f'<line class="target" x1="4" x2="{width - 4}" y1="{y}" y2="{y}"/>')
+    if len(names) > 11:
+        texts = [_text(4, height - 6, names[0], "start"), _text(width - 4, height - 6, names[-1], "end")]
+    return _svg(label, [*bars, *texts], width, height, "chart small")
 
 
 def progress_bar(label: str, done: float, leased: float, total: float) -> Markup:

@@ -77,12 +77,18 @@ def _growth(insight: Insight) -> Chart | None:
         return None
     texts = site().texts
     first, last = insight.times[0], insight.times[-1]
-    form = "%H:%M" if last - first < 20 * 3600 else "%d %b"
+    form = "%H:%M:%S" if last - first < 600 else "%H:%M" if last - first < 20 * 3600 else "%d %b"
     lines = [
         charts.Line(name, tuple(zip(insight.times, map(float, counts), strict=True)))
         for name, counts in list(insight.growth_of_blocks.items())[:8]
     ]
-    picture = charts.line_chart(texts("admin.growth"), lines, show_x=lambda at: moment(at, form))
+    picture = charts.line_chart(
+        texts("admin.growth"),
+        lines,
+        name_x=texts("admin.time"),
+        name_y=texts("admin.ratings"),
+        show_x=lambda at: moment(at, form),
+    )
     rows = [
         (moment(insight.times[place]), *(f"{line.points[place][1]:g}" for line in lines))
         for place in range(0, len(insight.times), 5)
@@ -101,7 +107,8 @@ def _seconds(insight: Insight) -> Chart | None:
     texts = site().texts
     counts = [sum(column) for column in zip(*insight.seconds.values(), strict=True)]
     ends = [*(f"{low}–{high}" for low, high in itertools.pairwise(SECONDS)), f"{SECONDS[-1]}+"]
-    picture = charts.bar_chart(texts("admin.seconds"), [str(low) for low in SECONDS], counts)
+    names = {"name_x": texts("admin.seconds.unit"), "name_y": texts("admin.ratings")}
+    picture = charts.histogram(texts("admin.seconds"), [str(low) for low in SECONDS], counts, **names)
     rows = [(end, *(str(block[place]) for block in insight.seconds.values())) for place, end in enumerate(ends)]
     return Chart(picture, (), (texts("admin.seconds.unit"), *insight.seconds), tuple(rows))
 
@@ -117,7 +124,15 @@ def _agreement(insight: Insight) -> Chart | None:
         for growth in known[:8]
     ]
     low = -1.0 if any(value is not None and value < 0 for growth in known for value in growth.alpha) else 0.0
-    picture = charts.line_chart(texts("admin.agreement"), lines, low=low, high=1.0, show_x=lambda count: f"{count:.0f}")
+    picture = charts.line_chart(
+        texts("admin.agreement"),
+        lines,
+        low=low,
+        high=1.0,
+        name_x=texts("admin.ratings"),
+        name_y="α",
+        show_x=lambda count: f"{count:.0f}",
+    )
     rows = [
         (growth.scale, str(count), figure(value))
         for growth in known

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.figures import THEME
-from studyapp.charts import HEIGHT, WIDTH, Line, bar_chart, line_chart, nice_ticks, progress_bar, share_chart, spark
+from studyapp.charts import HEIGHT, WIDTH, Line, histogram, line_chart, nice_ticks, progress_bar, share_chart, spark
 
 CSS = (Path(__file__).parents[2] / "studyapp" / "static" / "study.css").read_text(encoding="utf-8")
 EVIL = "<script>alert('x')</script>\" onload=\"x"
@@ -25,8 +25,8 @@ def _numbers(svg: str, tag: str, name: str) -> list[float]:
 @pytest.mark.parametrize(
     "svg",
     [
-        line_chart(EVIL, [Line(EVIL, ((0, 1), (1, None), (2, 3)))]),
-        bar_chart(EVIL, [EVIL, "b"], [1, 2]),
+        line_chart(EVIL, [Line(EVIL, ((0, 1), (1, None), (2, 3)))], name_x=EVIL, name_y=EVIL),
+        histogram(EVIL, [EVIL, "b"], [1, 2], name_x=EVIL, name_y=EVIL),
         share_chart(EVIL, [EVIL, "b"], [0.5, 0.5]),
         progress_bar(EVIL, 1, 2, 3),
         spark(EVIL, [1, 0, 2]),
@@ -53,7 +53,7 @@ def test_ticks_are_few_even_and_reach_over_the_data(low: float, high: float) -> 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=20))
 def test_bars_are_as_tall_as_their_counts_and_inside_the_picture(counts: list[int]) -> None:
-    svg = bar_chart("x", [str(place) for place in range(len(counts))], counts)
+    svg = histogram("x", [str(place) for place in range(len(counts))], counts)
     tall = _numbers(svg, "rect", "height")
     assert all(0 <= top <= HEIGHT for top in _numbers(svg, "rect", "y"))
     assert all(0 <= left <= WIDTH for left in _numbers(svg, "rect", "x"))
@@ -67,6 +67,28 @@ def test_the_dashed_line_marks_equal_use_of_the_scale() -> None:
     svg = share_chart("x", list("12345"), [0.2] * 5)
     target = next(node for node in ElementTree.fromstring(svg).iter("line") if node.get("class") == "target")
     assert {float(target.get("y1") or 0)} == set(_numbers(svg, "rect", "y"))
+
+
+@pytest.mark.parametrize("count", [2, 5, 11, 12, 21])
+def test_the_names_of_a_scale_stay_inside_the_picture(count: int) -> None:
+    names = [str(round(100 * place / (count - 1))) for place in range(count)]
+    root = ElementTree.fromstring(share_chart("x", names, [1 / count] * count))
+    width = float((root.get("viewBox") or "").split()[2])
+    shown = [node for node in root.iter("text") if not (node.text or "").endswith("%")]
+    assert {names[0], names[-1]} <= {node.text for node in shown}
+    for node in shown:
+        long = 7 * len(node.text or "")  # a digit is 7 wide at a size of 11
+        left = float(node.get("x") or 0) - {"start": 0, "middle": long / 2, "end": long}[node.get("text-anchor") or ""]
+        assert left >= 0
+        assert left + long <= width
+
+
+def test_the_axes_say_what_they_show() -> None:
+    for svg in (
+        line_chart("x", [Line("a", ((0, 1), (1, 2)))], name_x="Time", name_y="Ratings"),
+        histogram("x", ["0", "1"], [3, 4], name_x="Time", name_y="Ratings"),
+    ):
+        assert {"Time", "Ratings"} <= {node.text for node in ElementTree.fromstring(svg).iter("text")}
 
 
 def test_a_gap_in_a_line_is_a_gap_and_a_lone_point_is_a_dot() -> None:
