@@ -3,9 +3,9 @@
     python scripts/mapping_tifa160.py [FOLDER] [--seed 1] [--systems]
 
 FOLDER holds the two score tables and the ratings (default: ../shared/data/tifa160_likert). Ten folds by query; seed 1
-gives the folds that the goals were measured on. "best" is the default of `relstudy fit`: the method of greatest
-out-of-fold correlation per system. "best, nested" chooses anew inside each training part, so that the choice itself is
-out of fold too.
+gives the folds that the goals were measured on. The default of `relstudy fit` takes the method of greatest out-of-fold
+correlation per system. "by these folds": of the very predictions that it is then measured by. "nested" (--nested, some
+minutes): chosen anew inside each training part, so that the choice is out of fold too.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
         mapped = {method: cross_fit(x, y, q, method, 10, arguments.seed) for method in METHODS}
         scored = {"scikit-learn isotonic": figures(peer(x, y, folds_by_group(q, 10, arguments.seed)), y)}
         scored |= {method: figures(mapped[method], y) for method in METHODS}
-        scored["best (default)"] = max((scored[method] for method in METHODS), key=lambda pair: pair[0])
+        scored["best, by these folds"] = max((scored[method] for method in METHODS), key=lambda pair: pair[0])
         if arguments.nested:
             scored["best, nested"] = figures(cross_fit(x, y, q, "best", 10, arguments.seed), y)
         scored["raw scores"] = (correlation(x, y) or 0.0, np.nan)
