@@ -61,7 +61,7 @@ def paragraphs(text: str) -> tuple[str, ...]:
 
 
 def choices(scale: Scale) -> tuple[Choice, ...]:
-    """A scale's buttons. A value of one digit has that key; other scales are numbered from 1.
+    """A scale's buttons. A value of one digit has that key; others are numbered from 1, if there are at most nine.
 
     Key 0 means undecided, unless 0 is a value of the scale: then undecided has U alone.
     """
@@ -70,7 +70,7 @@ def choices(scale: Scale) -> tuple[Choice, ...]:
         Choice(
             show_value(value),
             scale.labels.get(value, ""),
-            show_value(value) if whole else (str(place) if place <= 9 else ""),
+            show_value(value) if whole else (str(place) if len(scale.values) <= 9 else ""),
         )
         for place, value in enumerate(scale.values, start=1)
     )
