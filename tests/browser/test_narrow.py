@@ -1,0 +1,61 @@
+"""A phone 360 px wide: nothing is wider than the page, whatever the study's texts hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from tests.browser.sessions import Rater, serve, write_study
+
+WORD = "https://example.org/" + "a-word-that-does-not-break/" * 8
+STUDY = f"""
+[study]
+id = "narrow"
+title = "{WORD}"
+[entry]
+rules = ["personal"]
+[scales.long]
+values = [1, 2]
+labels = {{ 1 = "{WORD}", 2 = "good" }}
+[[blocks]]
+name = "words"
+pairs = "base"
+paradigm = "text"
+scale = "long"
+[[practice]]
+block = "words"
+query_id = "w1"
+result_id = "essay"
+expected = [2]
+feedback = "{WORD}"
+"""
+
+
+def test_a_long_word_makes_no_page_wider_than_a_phone(tmp_path: Path, new_page: Callable[..., Page]) -> None:
+    folder = write_study(tmp_path / "study", STUDY)
+    items = folder / "collection.csv"
+    told = items.read_text(encoding="utf-8").replace("The harbour", WORD).replace("birds that fly", WORD)
+    items.write_text(told, encoding="utf-8")
+    page = new_page(360, 740)
+    too_wide = []
+
+    def look() -> None:
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            too_wide.append(page.url)
+
+    with serve(folder) as served:
+        rater = Rater(page, served.names)
+        page.goto(served.link())
+        look()
+        page.get_by_role("checkbox").check()
+        rater.send()
+        look()
+        rater.send()
+        look()
+        rater.click("1")
+        rater.send()
+        assert "/practice/" in page.url
+        look()
+    assert not too_wide
