@@ -102,7 +102,7 @@ def _draw_next(
             return block.name, "check"
         if (quota is None or got < quota) and draw(connection, study, catalogue, rater, position, block, now):
             return block.name, "pair"
-        if handed.get((block.name, "repeat"), 0) < min(block.repeats, got):
+        if handed.get((block.name, "repeat"), 0) < block.repeats:
             repeated = _page_to_repeat(connection, rater, block)
             if repeated is not None:
                 append(connection, catalogue, rater, position, block, "repeat", repeated, now)

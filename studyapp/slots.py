@@ -47,11 +47,7 @@ _LEASE = (
 )
 _SETTLE = (
     sa.update(slots)
-    .where(
-        slots.c.id == sa.bindparam("slot"),
-        slots.c.assignment_id == sa.bindparam("assignment"),
-        slots.c.state == LEASED,
-    )
+    .where(slots.c.id == sa.bindparam("slot"), slots.c.assignment_id == sa.bindparam("assignment"))
     .values(state=DONE)
 )
 
@@ -111,6 +107,6 @@ def renew(connection: sa.Connection, study: Study, assignment: Assignment, now: 
     """Keep an unanswered page for the rater who is looking at it, if nobody else has it by now."""
     connection.execute(
         sa.update(slots)
-        .where(slots.c.id == assignment.slot_id, slots.c.assignment_id == assignment.id, slots.c.state == LEASED)
+        .where(slots.c.id == assignment.slot_id, slots.c.assignment_id == assignment.id)
         .values(leased_until=now + 60 * study.lease_minutes)
     )

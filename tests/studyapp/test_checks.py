@@ -116,6 +116,18 @@ def test_a_check_in_the_base_block_may_be_any_of_its_pages(make_study: Callable[
     assert found == {1, 2, 3, 4}  # each stays empty with a chance below 1e-12
 
 
+def test_the_checks_of_a_block_come_in_an_order_of_each_raters_own(make_local: Callable[..., Made]) -> None:
+    desk = Desk(make_local(toml(page=4, k=1000, extra=IMAGES_ONLY), base_queries=0, unique_queries=5))
+    raters = [desk.newcomer(str(number)) for number in range(20)]
+    for rater in raters:
+        desk.work_through(rater)
+    with desk.store.read() as connection:
+        query = sa.select(assignments.c.rater, assignments.c.page_id).where(assignments.c.kind == "check")
+        rows = connection.execute(query.order_by(assignments.c.position)).all()
+    # two checks: that 20 raters have them in one order has a chance of 2e-6, and the seeds are drawn
+    assert len({tuple(row.page_id for row in rows if row.rater == rater) for rater in raters}) == 2
+
+
 def test_a_check_page_has_as_many_results_as_the_others_where_a_query_has_fewer_than_fit(
     make_study: Callable[..., Made],
 ) -> None:

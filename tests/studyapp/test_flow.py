@@ -30,3 +30,15 @@ def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_e
     assert set(table[table["block"] == "base"]["query_id"]) == {"q0", "q1"}
     by_page = table.groupby("position")["rating"].apply(lambda page: page.fillna(-1).tolist())
     assert by_page.tolist() == [[1.0, 5.0, -1.0, 4.0]] * 4
+
+
+def test_a_page_ahead_is_shown_only_when_the_ones_before_it_are_answered(make_study: Callable[..., Made]) -> None:
+    browser = Browser(make_study().app)
+    browser.join()
+    for ahead in (2, 3, 9):
+        browser.get(f"/rate/{ahead}")
+        assert browser.address == "/rate/1"
+    browser.rate()
+    assert browser.address == "/rate/2"
+    browser.get("/rate/1")
+    assert browser.address == "/rate/1", "earlier pages can be opened"

@@ -6,7 +6,7 @@ import multiprocessing
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -14,15 +14,17 @@ import pytest
 import sqlalchemy as sa
 
 from studyapp.answers import submit
-from studyapp.app import prepare
+from studyapp.app import create_app, prepare
 from studyapp.catalogue import Catalogue
 from studyapp.enrolment import enrol, lock_rater
 from studyapp.export import ratings_table
-from studyapp.handout import next_step
+from studyapp.handout import add_pages, next_step
 from studyapp.sequence import look, start
-from studyapp.store import DONE, Store, assignments, slots
+from studyapp.slots import renew
+from studyapp.store import DONE, Store, assignments, raters, slots
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
+from tests.studyapp.cluster import Cluster
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made, write_study
 
@@ -32,8 +34,8 @@ def test_every_pair_gets_exactly_k_ratings_and_never_two_from_one_rater(
     make_study: Callable[..., Made], k: int
 ) -> None:
     desk = Desk(make_study(toml(k=k), base_queries=0, unique_queries=5))
-    raters = [desk.newcomer(f"rater {number}") for number in range(k + 2)]
-    going = list(raters)
+    people = [desk.newcomer(f"rater {number}") for number in range(k + 2)]
+    going = list(people)
     chance = random.Random(1)
     while going:
         rater = chance.choice(going)
@@ -78,7 +80,50 @@ def test_a_late_answer_counts_while_nobody_else_has_answered_and_then_the_other_
     desk.answer(other, second, now=33 * 60)
     assert sorted(desk.surplus()) == [(slow, False), (other, True)]
     with desk.store.read() as connection:
-        assert connection.execute(sa.select(slots.c.state)).scalars().all() == [DONE]
+        query = sa.select(slots.c.state, assignments.c.rater).join(
+            assignments, assignments.c.id == slots.c.assignment_id
+        )
+        assert connection.execute(query).all() == [(DONE, slow)]
+
+
+def test_a_late_answer_takes_an_open_place_before_it_takes_one_that_somebody_is_rating(
+    make_study: Callable[..., Made],
+) -> None:
+    desk = Desk(make_study(toml(k=2, lease=30, page=4), base_queries=0, unique_queries=1))
+    slow, other, third = (desk.newcomer(name) for name in ("slow", "other", "third"))
+    late = desk.next(slow, now=0)
+    second = desk.next(other, now=31 * 60)
+    desk.answer(slow, late, now=32 * 60)
+    assert desk.next(third, now=33 * 60) == 0, "one place is answered and one is being rated"
+    desk.answer(other, second, now=34 * 60)
+    assert sorted(desk.surplus()) == [(slow, False), (other, False)]
+
+
+def test_a_lease_that_ends_is_noticed_though_later_ones_go_on(make_study: Callable[..., Made]) -> None:
+    desk = Desk(make_study(toml(lease=30, page=4, per_rater="4"), base_queries=0, unique_queries=3))
+    done, leaves, stays, last = (desk.newcomer(name) for name in ("done", "leaves", "stays", "last"))
+    desk.answer(done, desk.next(done, now=0), now=0)
+    assert desk.next(leaves, now=15 * 60) and desk.next(stays, now=31 * 60)
+    assert desk.next(last, now=44 * 60) == 0
+    assert desk.next(last, now=46 * 60) == 1
+
+
+def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Callable[..., Made]) -> None:
+    desk = Desk(make_study(toml(lease=30, page=4), base_queries=0, unique_queries=1))
+    slow, other = desk.newcomer("slow"), desk.newcomer("other")
+
+    def open_page(rater: int, minute: float) -> float:
+        with desk.store.write() as connection:
+            held = look(connection, rater, 1)
+            assert held is not None and held.assignment is not None
+            renew(connection, desk.study, held.assignment, minute * 60)
+            return float(connection.execute(sa.select(slots.c.leased_until)).scalar_one()) / 60
+
+    assert desk.next(slow, now=0) == 1
+    assert open_page(slow, 20) == 50
+    assert desk.next(other, now=51 * 60) == 1
+    assert open_page(slow, 60) == 81
+    assert open_page(other, 60) == 90
 
 
 def test_a_reservation_that_is_never_answered_comes_back_to_a_fresh_rater(make_study: Callable[..., Made]) -> None:
@@ -98,6 +143,19 @@ def test_fresh_raters_are_not_handed_the_same_item_while_others_wait(make_study:
     with desk.store.read() as connection:
         held = list(connection.execute(sa.select(assignments.c.page_id)).scalars())
     assert len(held) == len(set(held)) == 24
+
+
+def test_a_page_shows_its_results_in_an_order_of_each_raters_own(make_study: Callable[..., Made]) -> None:
+    desk = Desk(make_study(toml(k=10, page=4), base_queries=0, unique_queries=1))
+    orders = set()
+    for number in range(10):
+        rater = desk.newcomer(str(number))
+        desk.next(rater)
+        with desk.store.read() as connection:
+            held = look(connection, rater, 1)
+        assert held is not None and held.assignment is not None
+        orders.add(tuple(held.assignment.pair_ids))
+    assert len(orders) > 1  # 24 orders: that ten raters share one has a chance of 4e-13
 
 
 def test_pages_are_handed_out_at_random_over_the_pool_and_not_in_file_order(make_study: Callable[..., Made]) -> None:
@@ -189,6 +247,80 @@ expected = [3]
     assert (table.set_index("block").loc["unique", "passed"] == "").all()
 
 
+def test_a_page_is_repeated_once_at_most_and_only_after_it_was_answered(make_study: Callable[..., Made]) -> None:
+    desk = Desk(make_study(toml(page=4, per_rater="12", extra="repeats = 3"), base_queries=0, unique_queries=3))
+    rater = desk.newcomer("a")
+    answered: list[int] = []
+    repeated: list[int] = []
+    while position := desk.next(rater):
+        for page_id, kind in _pages_of(desk.store, rater):
+            assert kind == "pair" or page_id in answered
+        desk.answer(rater, position)
+        page_id, kind = _pages_of(desk.store, rater)[position - 1]
+        (answered if kind == "pair" else repeated).append(page_id)
+    assert len(answered) == 3 and sorted(repeated) == sorted(answered)
+
+
+def _pages_of(store: Store, rater: int) -> list[tuple[int, str]]:
+    """Page and kind, in the rater's order."""
+    query = sa.select(assignments.c.page_id, assignments.c.kind).where(assignments.c.rater == rater)
+    with store.read() as connection:
+        return [(row.page_id, row.kind) for row in connection.execute(query.order_by(assignments.c.position))]
+
+
+def test_the_end_stays_when_it_was_first_reached_and_more_pages_are_locked_in_their_turn(
+    make_study: Callable[..., Made],
+) -> None:
+    desk = Desk(make_study(toml(page=4, per_rater="4", extra="more = 4"), base_queries=0, unique_queries=3))
+    rater = desk.newcomer("a")
+    desk.answer(rater, desk.next(rater, now=10), now=10)
+    assert desk.next(rater, now=20) == 0
+    with desk.store.write() as connection:
+        add_pages(connection, desk.study, lock_rater(connection, rater))
+    position = desk.next(rater, now=30)
+    desk.answer(rater, position, now=30)
+    assert desk.next(rater, now=40) == 0
+    with desk.store.read() as connection:
+        row = connection.execute(sa.select(raters).where(raters.c.id == rater)).one()
+    assert (row.finished_at, row.locked_to) == (20, position)
+
+
+@pytest.fixture
+def crowded(tmp_path: Path, cluster: Cluster) -> Iterator[Desk]:
+    """A desk on PostgreSQL, where transactions really meet; who has to wait is refused after a third of a second."""
+    folder = write_study(tmp_path / "s", toml(page=4), base_queries=0, unique_queries=8)
+    store = Store(cluster.new_database(), busy_seconds=0.3)
+    prepare(folder, store)
+    yield Desk(Made(folder, store, create_app(folder, store=store)))
+    store.dispose()
+    cluster.take_back()
+
+
+@pytest.mark.postgresql
+def test_two_raters_at_once_get_different_pages_and_neither_waits_for_the_other(crowded: Desk) -> None:
+    first, second = crowded.newcomer("first"), crowded.newcomer("second")
+    with crowded.store.write() as connection:
+        next_step(connection, crowded.study, crowded.catalogue, lock_rater(connection, first), 0.0)
+        assert crowded.next(second) == 1
+    pages = {rater: {page for page, _ in _pages_of(crowded.store, rater)} for rater in (first, second)}
+    assert len(pages[first]) == len(pages[second]) == 2 and not pages[first] & pages[second]
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("hold", [lock_rater, lambda connection, rater: look(connection, rater, 1, lock=True)])
+def test_one_raters_requests_go_one_after_the_other(
+    crowded: Desk, hold: Callable[[sa.Connection, int], object]
+) -> None:
+    rater, other = crowded.newcomer("a"), crowded.newcomer("b")
+    with crowded.store.write() as connection:
+        assert hold(connection, rater)
+        with pytest.raises(sa.exc.OperationalError, match="lock timeout"):
+            crowded.next(rater)
+        with pytest.raises(sa.exc.OperationalError, match="lock timeout"):
+            crowded.answer(rater, 1)
+        assert crowded.next(other) == 1
+
+
 def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiprocessing.Queue[int]) -> None:
     """One of several processes: several raters, each to the end."""
     study = Study.load(folder)
@@ -197,20 +329,20 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
         catalogue = Catalogue(connection)
     together.wait(300)
     done = 0
-    raters = []
+    going = []
     for number in range(2):
         with store.write() as connection:
             rater = enrol(connection, study, "open", f"{seed}-{number}", {}, time.time())
             start(connection, study, catalogue, rater, time.time())
-            raters.append(rater.id)
+            going.append(rater.id)
     chance = random.Random(seed)
-    while raters:
-        rater_id = chance.choice(raters)
+    while going:
+        rater_id = chance.choice(going)
         with store.write() as connection:
             row = lock_rater(connection, rater_id)
             step = next_step(connection, study, catalogue, row, time.time())
             if step.name != "rate":
-                raters.remove(rater_id)
+                going.remove(rater_id)
                 continue
             held = look(connection, rater_id, step.position)
             assert held is not None and held.assignment is not None

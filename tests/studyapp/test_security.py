@@ -98,6 +98,10 @@ def test_every_form_without_its_csrf_token_is_refused(made: Made) -> None:
         assert browser.status == 400, address
     browser.post("/admin/login", {"password": PASSWORD})
     assert browser.status == 400
+    link = make_setup_link(made.folder)
+    assert link is not None
+    browser.post(link, {"password": PASSWORD})
+    assert browser.status == 400 and make_setup_link(made.folder) is not None, "no password was set"
 
 
 TRAVERSALS = (
@@ -287,11 +291,12 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     assert owner.status != 429, "others are not locked out"
 
 
-def test_guessing_links_is_stopped(made: Made) -> None:
+@pytest.mark.parametrize("address", ["/enter/guess", "/admin/setup/guess"])
+def test_guessing_links_is_stopped(made: Made, address: str) -> None:
     browser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
     statuses = []
     for number in range(32):
-        browser.get(f"/enter/guess{number}")
+        browser.get(f"{address}{number}")
         statuses.append(browser.status)
     assert statuses == [404] * 30 + [429] * 2
 

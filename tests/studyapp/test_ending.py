@@ -1,0 +1,102 @@
+"""The end of a session: exit questions, the completion code, some more pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from studyapp.export import people_table
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import TOML, Made
+
+QUESTIONS = """
+[[questions]]
+id = "age"
+text = "Age?"
+kind = "number"
+[[questions]]
+id = "eyes"
+text = "Colour vision?"
+kind = "choice"
+choices = ["full", "partial"]
+required = true
+[[questions]]
+id = "say"
+text = "Anything else?"
+kind = "long"
+"""
+
+
+@pytest.fixture
+def made(make_local: Callable[..., Made]) -> Made:
+    return make_local(TOML + QUESTIONS)
+
+
+def at_questions(made: Made) -> Browser:
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all()
+    assert browser.address == "/questions"
+    return browser
+
+
+def answers(made: Made) -> list[str]:
+    table = people_table(made.store, Study.load(made.folder))
+    return [str(table[f"question_{name}"][0]) for name in ("age", "eyes", "say")]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"age": "40"}, "Please answer"),
+        ({"eyes": "three"}, "choose one"),
+        ({"age": "forty", "eyes": "full"}, "number"),
+        ({"age": "1e400", "eyes": "full"}, "number"),
+        ({"age": "nan", "eyes": "full"}, "number"),
+    ],
+)
+def test_an_answer_that_will_not_do_is_told_and_the_others_are_kept_on_the_page(
+    made: Made, given: dict[str, str], told: str
+) -> None:
+    browser = at_questions(made)
+    fields = {f"question-{name}": value for name, value in given.items()}
+    browser.send(browser.page.form(), **fields, **{"question-say": "a word"})
+    assert browser.status == 422 and told.lower() in browser.page.text.lower()
+    assert "a word" in browser.page.text and answers(made) == ["", "", ""]
+
+
+def test_answers_are_kept_up_to_their_longest_and_can_be_changed(made: Made) -> None:
+    browser = at_questions(made)
+    browser.send(browser.page.form(), **{"question-age": "40,5", "question-eyes": "full", "question-say": "x" * 5000})
+    assert browser.address == "/thanks"
+    assert answers(made) == ["40,5", "full", "x" * 4000]
+    browser.get("/questions")
+    browser.send(browser.page.form(), **{"question-eyes": "partial", "question-say": "less"})
+    assert answers(made)[1:] == ["partial", "less"]
+
+
+def test_the_completion_code_is_shown_to_nobody_before_the_end(made: Made) -> None:
+    browser = Browser(made.app)
+    browser.join()
+    code = people_table(made.store, Study.load(made.folder))["completion_code"][0]
+    for _ in range(4):
+        browser.get("/thanks")
+        assert browser.address.startswith("/rate/") and code not in browser.page.text
+        browser.rate()
+    browser.get("/thanks")
+    assert browser.address == "/questions" and code not in browser.page.text
+    browser.send(browser.page.form(), **{"question-eyes": "full"})
+    assert browser.address == "/thanks" and code in browser.page.text
+
+
+def test_asking_for_more_twice_adds_pages_once(make_local: Callable[..., Made]) -> None:
+    browser = Browser(make_local().app)
+    browser.join()
+    browser.rate_all()
+    form = browser.page.form("/more")
+    for _ in range(3):
+        browser.send(form)
+        assert browser.address == "/rate/5"
+    assert browser.rate_all() == 1
