@@ -11,7 +11,7 @@ from studyapp.pairs import known_pair_ids
 from studyapp.rating_page import chosen_before
 from studyapp.show import item_view, show
 from studyapp.site import site
-from studyapp.study_parts import show_value
+from studyapp.study_parts import Scale, show_value
 
 blueprint = Blueprint("practice", __name__)
 
@@ -34,8 +34,18 @@ def practice(position: int) -> ResponseReturnValue:
         entry = known.get(pair_id)
         if entry is None:
             continue
-        expected = tuple(map(show_value, entry.expected))
+        given, scale = chosen[pair_id], here.study.block(entry.block).scale
+        expected = [show_value(value) for value in entry.expected]
         item = item_view(here.items[entry.result_id])
-        feedback.append(Feedback(item, chosen[pair_id], expected, chosen[pair_id] in expected, entry.feedback))
+        told = tuple(_in_words(scale, value) for value in expected)
+        feedback.append(Feedback(item, _in_words(scale, given), told, given in expected, entry.feedback))
     query = item_view(here.items[here.catalogue.pairs[assignment.pair_ids[0]].query_id])
     return show("practice.html", PracticePage(query, tuple(feedback), "/rate"), held.rater)
+
+
+def _in_words(scale: Scale, chosen: str) -> str:
+    """An answer as its button has it: the study's word for undecided, a value with its label."""
+    if chosen == "undecided":
+        return site().texts("rate.undecided")
+    label = scale.labels.get(float(chosen), "")
+    return f"{chosen} – {label}" if label else chosen

@@ -98,8 +98,8 @@
     const options = radios(result);
     // On keyboards whose digits need Shift (French), the bare key counts as its digit, too.
     const key = /^[^a-z0-9]$/i.test(event.key) && /^Digit\d$/.test(event.code) && !event.shiftKey ? event.code.slice(5) : event.key;
-    const input = options.find((radio) => radio.dataset.key === key)
-      || (["0", "u", "U"].includes(key) && options.find((radio) => radio.dataset.key === "undecided"));
+    const undecided = "uU".includes(key) || (key === "0" && !options.some((radio) => radio.value === "0"));
+    const input = options.find((radio) => radio.dataset.key === (undecided ? "undecided" : key));
     if (!input) return;
     event.preventDefault();
     input.checked = true;
@@ -168,8 +168,7 @@
     show();
     waiting = setInterval(() => {
       left -= 1;
-      if (!form.isConnected) stopWaiting();
-      else if (left <= 0) { stopWaiting(); send(form, Math.min(60, seconds * 2)); }
+      if (left <= 0) { stopWaiting(); send(form, Math.min(60, seconds * 2)); }
       else show();
     }, 1000);
   };
@@ -207,14 +206,17 @@
     note(form, "bad", form.dataset.unsaved, `${told} ${form.dataset.kept} `, form.dataset.again);
     button.focus({ preventScroll: true });
   };
+  let shown = location.pathname;
   const show = (page, address) => {
     document.title = page.title;
     document.body.replaceWith(document.adoptNode(page.body));
     if (address !== location.href) history.pushState(null, "", address);
+    shown = location.pathname;
     scrollTo(0, 0);
     start(true);
   };
-  addEventListener("popstate", () => location.reload());
+  // The browser fires it for an address within the page, too: the skip link must not load anew what is being filled in.
+  addEventListener("popstate", () => { if (location.pathname !== shown) location.reload(); });
 
   document.addEventListener("submit", (event) => {
     const form = event.target.closest("form[data-rating]");
@@ -251,7 +253,7 @@
     inside.className = "inside";
     const close = document.createElement("button");
     close.type = "button";
-    close.textContent = (ratingForm() && ratingForm().dataset.close) || "×";
+    close.textContent = $("[data-close]").dataset.close;
     const sides = document.createElement("div");
     sides.className = "sides";
     const query = $(".query [data-enlarge]");
