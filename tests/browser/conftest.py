@@ -115,14 +115,14 @@ def serve_study(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def take_seat(serve_study: Callable[..., Any], new_page: Callable[..., Any]) -> Callable[..., Any]:
-    """Put a rater in front of the first page of a plain study: `take_seat(still=True, javascript=False, width=360)`.
+    """Put a rater in front of the first page of a study: `take_seat(toml, still=True, javascript=False, width=360)`.
 
     `still` stops the page's clock, so that nothing it does later is done before the test says so.
     """
     from tests.browser.sessions import PLAIN, Rater, Seat
 
-    def start(*, busy_seconds: float = 5.0, still: bool = False, **options: Any) -> Any:
-        served = serve_study(PLAIN, busy_seconds=busy_seconds)
+    def start(toml: str = PLAIN, *, busy_seconds: float = 5.0, still: bool = False, **options: Any) -> Any:
+        served = serve_study(toml, busy_seconds=busy_seconds)
         page = new_page(**options)
         if still:
             page.clock.install(time=0)

@@ -104,6 +104,13 @@ kind = "long"
 """
 
 
+def one_by_one(scale: str, further: str = "") -> str:
+    """A study of text queries with one result on a page, rated on a scale."""
+    blocks = f'[[blocks]]\nname = "words"\npairs = "base"\nparadigm = "text"\nscale = "{scale}"\n'
+    head = '[study]\nid = "words"\ntitle = "Words"\n[entry]\nrules = ["personal"]\n'
+    return f'{head}{further}\n{blocks}question = "Does this match?"\n'
+
+
 def write_study(folder: Path, toml: str = MIXED, *, unique_queries: int = 6) -> Path:
     """Two base queries by image, two by text (a picture and a document each), and unique queries by image."""
     pictures = folder / "pictures"

@@ -41,6 +41,8 @@ class Tour:
     def look(self, name: str) -> None:
         self.seen.append(name)
         self.found += [f"{name}: {fault}" for fault in faults(self.page)]
+        if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            self.found.append(f"{name}: wider than the window")
 
 
 @pytest.mark.parametrize(("look", "size"), LOOKS)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 from flask import Response
+from flask.typing import ResponseReturnValue
 from playwright.sync_api import expect
 from sqlalchemy.exc import OperationalError
 
@@ -54,13 +56,31 @@ def test_without_javascript_a_busy_database_gives_a_page_that_can_send_the_same_
     seat.save_after_all()
 
 
-def test_a_connection_that_breaks_is_tried_again_by_the_page_itself(take_seat: Callable[..., Seat]) -> None:
+def test_a_connection_that_breaks_is_tried_again_by_the_page_itself_less_and_less_often(
+    take_seat: Callable[..., Seat],
+) -> None:
     seat = take_seat(still=True)
+    count = seat.alert.locator("[aria-hidden=true]")  # a screen reader would be told every second
     seat.rater.press("3", "3", "2", "1")
     with seat.answered_by(lambda position: Response(iter(["half"]), headers={"Content-Length": "99"}), "rating.save"):
         seat.page.keyboard.press("Enter")
         expect(seat.alert).to_contain_text("cannot be reached")
+        expect(seat.alert).to_contain_text("Your answers are kept on this page.")
+        expect(count).to_have_text("Trying again in 5 seconds.")
         assert seat.rater.shown() == ["3", "3", "2", "1"]
+        seat.page.clock.run_for(2_000)
+        expect(count).to_have_text("Trying again in 3 seconds.")
+        seat.page.clock.run_for(3_000)
+        expect(count).to_have_text("Trying again in 10 seconds.")
+    seat.page.clock.run_for(11_000)
+    seat.saved()
+
+
+def test_a_busy_database_is_tried_again_by_the_page_itself(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat(busy_seconds=0.2, still=True)
+    seat.rater.press("3", "3", "2", "1")
+    with _locked(seat.served):
+        seat.refused(503)
     seat.page.clock.run_for(6_000)
     seat.saved()
 
@@ -82,24 +102,102 @@ def test_a_dropped_session_is_no_success_and_the_ratings_are_saved_after_the_lin
 def test_a_page_sent_with_a_gap_says_so_and_goes_to_the_gap(take_seat: Callable[..., Seat]) -> None:
     seat = take_seat()
     page = seat.page
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
     page.locator("[data-result='1'] label:has(input[value='4'])").click()
     page.get_by_role("button", name="Next").click()
     expect(seat.alert).to_contain_text("Please rate every result")
+    assert sent == []
     assert page.evaluate("document.activeElement.closest('.result').dataset.result") == "2"
     assert page.url.endswith("/rate/1")
     assert seat.served.export().empty
+    lacking = page.locator(".result.lacking")
+    expect(lacking).to_have_count(3)
+    expect(lacking.last).not_to_have_css("outline-color", "rgba(0, 0, 0, 0)")
+    expect(page.locator(".result").first).to_have_css("outline-color", "rgba(0, 0, 0, 0)")
+    page.keyboard.press("3")
+    expect(lacking).to_have_count(2)
 
 
-def test_pressing_next_twice_saves_once(take_seat: Callable[..., Seat]) -> None:
+def test_a_complaint_of_the_studys_stands_beside_its_result_until_it_is_answered(
+    take_seat: Callable[..., Seat],
+) -> None:
     seat = take_seat()
+    page = seat.page
     seat.rater.press("1", "2", "3", "4")
-    seat.page.evaluate("for (let i = 0; i < 3; i++) document.querySelector('form[data-rating]').requestSubmit()")
+    page.locator("[data-result='3'] input:checked").evaluate(
+        "input => { input.value = '77'; input.dispatchEvent(new Event('change', { bubbles: true })); }"
+    )
+    page.keyboard.press("Enter")
+    expect(seat.alert).to_contain_text("This is not a value of the scale.")
+    problem = page.locator("[data-result='3'] .problem")
+    expect(problem).to_have_text("This is not a value of the scale.")
+    assert seat.rater.shown() == ["1", "2", "4"]
+    page.keyboard.press("3")
+    expect(problem).to_have_count(0)
+    page.keyboard.press("Enter")
     seat.saved()
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(take_seat: Callable[..., Seat]) -> None:
+def test_the_seconds_of_a_page_are_those_in_sight_and_begin_anew_with_each_page(
+    take_seat: Callable[..., Seat],
+) -> None:
+    seat = take_seat(still=True)
+    page = seat.page
+
+    def rate(further: str) -> None:
+        seat.rater.press("1", "2", "3", "4")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/{further}")
+
+    def turn(hidden: bool) -> None:
+        page.evaluate(
+            """hidden => {
+                Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+                document.dispatchEvent(new Event("visibilitychange"));
+            }""",
+            hidden,
+        )
+
+    rate("rate/2")
+    page.clock.run_for(240)
+    turn(hidden=True)
+    page.clock.run_for(300)
+    turn(hidden=False)
+    page.clock.run_for(160)
+    rate("rate/3")
+    second = seat.served.export().tail(4)
+    assert second["seconds"].tolist() == [0.1] * 4, "0.4 seconds for four results"
+
+
+def test_what_is_under_way_is_not_sent_twice_and_the_old_complaint_is_gone(take_seat: Callable[..., Seat]) -> None:
     seat = take_seat()
+    sent: list[str] = []
+    seat.page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    seat.page.get_by_role("button", name="Next").click()
+    expect(seat.alert).to_contain_text("Please rate every result")
+    seat.page.locator("[data-result='1'] input").first.focus()
+    seat.rater.press("1", "2", "3", "4")
+    go, own = threading.Event(), seat.served.app.view_functions["rating.save"]
+
+    def slow(position: int) -> ResponseReturnValue:
+        go.wait(60)
+        return own(position)  # type: ignore[no-any-return]
+
+    with seat.answered_by(slow, "rating.save"):
+        form = seat.page.locator("form[data-rating]")
+        form.evaluate("form => { for (let i = 0; i < 3; i++) form.requestSubmit(); }")
+        expect(form).to_have_attribute("aria-busy", "true")
+        expect(form.locator("[data-alerts]")).to_be_empty()
+        go.set()
+        seat.saved()
+    assert len(sent) == 1
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat(height=500)
     seat.rater.press("2", "2", "4", "5")
+    seat.page.locator("[data-result='1'] input:checked").focus()
     write = seat.served.store.write
 
     @contextmanager
@@ -110,6 +208,9 @@ def test_a_full_disk_is_told_and_nothing_is_lost(take_seat: Callable[..., Seat])
     seat.served.store.write = full  # type: ignore[method-assign, assignment]
     seat.refused(507)
     expect(seat.alert).to_contain_text("disk is full. Please tell the people who run the study")
+    expect(seat.alert).to_contain_text("Your answers are kept on this page.")
+    expect(seat.alert).to_be_in_viewport(ratio=0.9)
+    expect(seat.page.get_by_role("button", name="Next")).to_be_focused()
     seat.served.store.write = write  # type: ignore[method-assign]
     seat.save_after_all()
 

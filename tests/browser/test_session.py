@@ -78,6 +78,7 @@ def test_a_whole_mixed_session_needs_no_mouse(serve_study: Callable[..., Any], n
     page.goto(served.link())
     press("Tab")  # the skip link
     expect(page.locator(".skip")).to_be_focused()
+    expect(page.locator(".skip")).to_be_in_viewport(ratio=1)
     press("Tab")
     press("Space")
     rater.go_on()
@@ -215,15 +216,34 @@ def test_a_picture_opens_large_beside_its_query_and_focus_returns(take_seat: Cal
     link = page.locator("[data-result='2'] [data-enlarge]")
     link.focus()
     page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_role("dialog", name="Result 2")
     expect(dialog).to_be_visible()
+    assert dialog.bounding_box() == {"x": 0, "y": 0, "width": 1280, "height": 900}
+    for name in ("Query", "Result 2"):
+        expect(dialog.get_by_role("img", name=name)).to_be_visible()
+        expect(dialog.locator("figcaption").filter(has_text=re.compile(f"^{name}$", re.IGNORECASE))).to_be_visible()
     expect(dialog.locator("img")).to_have_count(2)
     expect(dialog.get_by_role("button", name="Close")).to_be_focused()
     page.keyboard.press("3")  # goes nowhere while the picture is open
     page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
+    expect(page.locator("dialog")).to_have_count(0)
     expect(link).to_be_focused()
     expect(page.locator("input:checked[type=radio]")).to_have_count(0)
+
+
+def test_a_picture_opens_and_closes_by_mouse_and_with_ctrl_in_a_tab_of_its_own(take_seat: Callable[..., Seat]) -> None:
+    page = take_seat().page
+    query = page.get_by_role("link", name="Query (enlarge)")
+    query.click()
+    dialog = page.get_by_role("dialog", name="Query")
+    expect(dialog.locator("img")).to_have_count(1)
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(query).to_be_focused()
+    with page.context.expect_page() as tab:
+        query.click(modifiers=["ControlOrMeta"])
+    expect(tab.value).to_have_url(re.compile(r"/item/\w+$"))
+    expect(page.locator("dialog")).to_have_count(0)
 
 
 def test_on_a_phone_the_query_that_stays_in_sight_never_covers_what_has_the_focus(
@@ -232,8 +252,9 @@ def test_on_a_phone_the_query_that_stays_in_sight_never_covers_what_has_the_focu
     page = take_seat(width=360, height=740).page
     covered = """() => {
         const face = document.activeElement.closest('.step').getBoundingClientRect();
+        const result = document.activeElement.closest('.result').getBoundingClientRect();
         const query = document.querySelector('.query').getBoundingClientRect();
-        return face.top < query.bottom || face.bottom > innerHeight;
+        return result.top < query.bottom || face.bottom > innerHeight;
     }"""
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowLeft"):
         page.keyboard.press(key)
@@ -279,6 +300,31 @@ def test_the_browsers_own_way_back_shows_the_earlier_page(take_seat: Callable[..
     rater.page.go_back()
     expect(rater.page.locator("input:checked[type=radio]")).to_have_count(4)
     assert rater.pairs() == first
+
+
+def test_going_back_shows_what_was_saved_last_not_what_was_typed_before(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat()
+    page = seat.page
+    seat.rater.press("1", "2", "3", "4")
+    seat.rater.go_on()
+    other = Rater(page.context.new_page(), seat.served.names)
+    other.page.goto(f"{seat.served.base}/rate/1")
+    other.click("5", "5", "5", "5")
+    other.send()
+    page.keyboard.press("Backspace")
+    page.wait_for_url("**/rate/1")
+    assert seat.rater.shown() == ["5", "5", "5", "5"]
+
+
+def test_the_skip_link_leads_to_the_content_of_the_page_as_it_is(take_seat: Callable[..., Seat]) -> None:
+    page = take_seat().page
+    page.evaluate("window.still = true")
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    page.keyboard.press("3")
+    expect(page.locator("[data-result='1'] input[value='3']")).to_be_checked()
+    assert page.evaluate("window.still"), "the page was loaded anew"
 
 
 def test_the_next_pages_pictures_are_loaded_ahead(take_seat: Callable[..., Seat]) -> None:
