@@ -14,15 +14,15 @@ id = "demo"
 title = "Which pictures match?"
 contact = "demo@example.org"
 consent = '''
-You will see one picture at the top and up to four others below it. Please say how well each of them matches the one
-at the top. There are no right or wrong answers: what counts is what you see.
+You will see a query, which is one picture, and up to four others as its results. Please say how well each of them matches
+the query. There are no right or wrong answers: what counts is what you see.
 
 You can stop at any time, and come back to where you were. What is kept are your ratings and how long each page took,
 under a code that does not say who you are.
 '''
 instructions = '''
-Rate each picture from 1 (poor match) to 5 (good match). Think of someone who looks for pictures like the one at the top:
-would they be glad to find this one? What is in a picture counts, where and when it plays, and the mood.
+Rate each picture from 1 (poor match) to 5 (good match). Think of someone who looks for pictures like the query: would
+they be glad to find this one? What is in a picture counts, where and when it plays, and the mood.
 
 Choose undecided where you cannot say. It is better than a guess.
 '''
@@ -39,14 +39,14 @@ name = "base"
 pairs = "base"
 paradigm = "image"
 scale = "1-5"
-question = "How well does each picture match the one at the top?"
+question = "How well does each picture match the query?"
 
 [[blocks]]
 name = "unique"
 pairs = "unique"
 paradigm = "image"
 scale = "1-5"
-question = "How well does each picture match the one at the top?"
+question = "How well does each picture match the query?"
 ratings_per_pair = {ratings_per_pair}
 pairs_per_rater = "all"
 """
