@@ -59,7 +59,7 @@ def test_after_the_last_result_the_focus_goes_to_one_left_out_and_then_to_the_bu
     assert seat.rater.shown() == ["1", "2", "5", "5"]
 
 
-def test_with_the_focus_on_nothing_keys_rate_the_first_result_that_lacks_a_rating_and_enter_goes_on(
+def test_keys_begin_with_the_first_result_that_lacks_a_rating_with_the_focus_on_nothing_and_on_a_page_loaded_anew(
     take_seat: Callable[..., Seat],
 ) -> None:
     seat = take_seat()
@@ -68,37 +68,25 @@ def test_with_the_focus_on_nothing_keys_rate_the_first_result_that_lacks_a_ratin
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("4")
     assert seat.rater.shown() == ["5", "4"]
+    page.reload()
+    assert _focus(page) == "3"
     page.keyboard.press("3")
     page.keyboard.press("2")
+    assert seat.rater.shown() == ["5", "4", "3", "2"]
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Enter")
     page.wait_for_url("**/rate/2")
 
 
-def test_a_page_half_rated_opens_on_the_first_result_that_lacks_a_rating(take_seat: Callable[..., Seat]) -> None:
-    page = take_seat().page
-    page.keyboard.press("3")
-    page.keyboard.press("u")
-    page.reload()
-    page.keyboard.press("4")
-    expect(page.locator("[data-result='3'] input[value='4']")).to_be_checked()
-
-
-def test_with_a_modifier_keys_are_the_browsers(take_seat: Callable[..., Seat]) -> None:
-    seat = take_seat()
-    for modifier in ("Control", "Alt", "Meta"):
-        seat.page.keyboard.press(f"{modifier}+3")
-    seat.page.keyboard.press("2")
-    assert seat.rater.shown() == ["2"]
-
-
-def test_keys_never_rate_or_go_back_while_someone_types_or_looks_at_a_large_picture(
+def test_keys_never_rate_or_go_back_with_ctrl_nor_while_someone_types_or_looks_at_a_large_picture(
     take_seat: Callable[..., Seat],
 ) -> None:
     seat = take_seat()
     page = seat.page
     seat.rater.press("1", "2", "3", "4")
     seat.rater.go_on()
+    for modifier in ("Control", "Alt", "Meta"):
+        page.keyboard.press(f"{modifier}+3")
     picture = page.locator("[data-result='2'] [data-enlarge]")
     picture.click()
     page.keyboard.press("Backspace")
@@ -125,10 +113,6 @@ def test_the_keys_are_shown_on_the_page_and_in_the_instructions(take_seat: Calla
     assert _hints(page) == [*first, "Backspace go back"]
     page.get_by_role("link", name="What to do").click()
     expect(page.get_by_text("press a digit to rate, U for undecided, the arrow keys")).to_be_visible()
-
-
-def test_on_a_binary_scale_0_is_shown_as_a_rating(take_seat: Callable[..., Seat]) -> None:
-    assert _hints(take_seat(one_by_one("binary")).page) == ["0–1 rate", "U undecided", "Enter go on"]
 
 
 def test_on_a_touch_screen_no_key_is_shown_and_each_page_begins_at_its_beginning(

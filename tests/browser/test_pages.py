@@ -157,19 +157,38 @@ def test_text_queries_and_documents_are_shown_whole(take_seat: Callable[..., Sea
 
 
 @pytest.mark.parametrize(
-    ("scale", "name", "faces", "idle", "key", "value"),
+    ("scale", "name", "faces", "hints", "idle", "key", "value"),
     [
-        pytest.param(WORDS, "verdict", ["no", "yes"], "u2", "0", "0", id="words, never undecided"),
-        pytest.param(LIST, "fit", ["1 off", "2 near", "3 exact", "undecided"], "4", "2", "2", id="list"),
-        pytest.param(MANY, "many", [*map(str, range(15)), "undecided"], "01", "u", "undecided", id="many"),
+        pytest.param(WORDS, "verdict", ["no", "yes"], ["0–1 rate"], "u2", "0", "0", id="words, never undecided"),
+        pytest.param(
+            LIST,
+            "fit",
+            ["1 off", "2 near", "3 exact", "undecided"],
+            ["1–3 rate", "0 U undecided"],
+            "4",
+            "2",
+            "2",
+            id="list",
+        ),
+        pytest.param(
+            MANY, "many", [*map(str, range(15)), "undecided"], ["U undecided"], "01", "u", "undecided", id="many"
+        ),
     ],
 )
 def test_a_scale_of_ones_own_has_its_labels_its_keys_and_fits_a_phone(
-    take_seat: Callable[..., Seat], scale: str, name: str, faces: list[str], idle: str, key: str, value: str
+    take_seat: Callable[..., Seat],
+    scale: str,
+    name: str,
+    faces: list[str],
+    hints: list[str],
+    idle: str,
+    key: str,
+    value: str,
 ) -> None:
     seat = take_seat(one_by_one(name, scale), width=360, height=740)
     page = seat.page
     assert _texts(page, ".face") == faces
+    assert _texts(page, ".keys > span") == [*hints, "Enter go on"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     narrow = "[...document.querySelectorAll('.step')].filter(e => e.getBoundingClientRect().width < 24).length"
     assert page.evaluate(narrow) == 0
