@@ -59,3 +59,26 @@ def test_a_long_word_makes_no_page_wider_than_a_phone(tmp_path: Path, new_page: 
         assert "/practice/" in page.url
         look()
     assert not too_wide
+
+
+def test_at_every_width_a_button_can_be_hit_and_covers_no_label(tmp_path: Path, new_page: Callable[..., Page]) -> None:
+    page = new_page(1280, 800)
+    with serve(
+        write_study(tmp_path / "study", STUDY.replace('"long"', '"1-5"').replace('"text"', '"image"'))
+    ) as served:
+        page.goto(served.link())
+        page.get_by_role("checkbox").check()
+        for _ in range(2):
+            page.locator("main button").first.click()
+        page.wait_for_url("**/rate/1")
+        for width in (320, 360, 600, 640, 800, 1024, 1100, 1200, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            narrowest, covered = page.evaluate(
+                """() => {
+                    const of = (name) => [...document.querySelectorAll(name)].map((e) => e.getBoundingClientRect());
+                    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+                    return [Math.min(...of(".step").map((box) => box.width)),
+                            of(".ends span").some((label) => of(".step").some((box) => meet(label, box)))];
+                }"""
+            )
+            assert narrowest >= 24 and not covered, width  # 24: WCAG 2.2, 2.5.8
