@@ -11,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from studyapp.access import make_setup_link, set_password
 from studyapp.app import BODY_LIMIT, create_app, log_to
-from studyapp.export import ratings_table
-from studyapp.people import invite
+from studyapp.export import people_table, ratings_table
+from studyapp.people import forget, invite
+from studyapp.store import raters
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.serving import serving
@@ -201,6 +203,23 @@ def test_a_session_fixed_beforehand_gives_the_attacker_nothing(made: Made) -> No
     assert attacker.address == "/consent"
 
 
+def test_a_forgotten_persons_browser_is_nobodys_even_when_their_number_is_given_to_another(made: Made) -> None:
+    before, after = Browser(made.app), Browser(made.app)
+    before.join()
+    sent = filled(before)
+    code = people_table(made.store, Study.load(made.folder))["rater_id"][0]
+    forget(made.store, code)
+    after.join()
+    with made.store.read() as connection:
+        assert connection.execute(sa.select(raters.c.id)).scalars().all() == [1], "SQLite gives the number again"
+    before.get("/rate/1")
+    assert before.address == "/consent"
+    before.post("/rate/1", sent)
+    assert before.status == 401
+    before.post("/rate/1", filled(after))
+    assert before.status == 401 and rows(made) == 0
+
+
 def test_an_admin_session_fixed_beforehand_stays_locked_out(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     attacker, victim = Browser(made.app), Browser(made.app)
@@ -289,6 +308,18 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     owner.get("/admin/login")
     owner.send(owner.page.form("/admin/login"), password=PASSWORD)
     assert owner.status != 429, "others are not locked out"
+
+
+def test_workers_share_the_limits_on_guessing(made: Made) -> None:
+    set_password(made.folder, PASSWORD)
+    allowed = 0
+    for app in [create_app(made.folder, store=made.store, workers=2) for _ in range(2)]:
+        guesser = Browser(app, REMOTE_ADDR="192.0.2.1")
+        for _ in range(12):
+            guesser.get("/admin/login")
+            guesser.send(guesser.page.form("/admin/login"), password="wrong password")
+            allowed += guesser.status == 403
+    assert allowed == 10
 
 
 @pytest.mark.parametrize("address", ["/enter/guess", "/admin/setup/guess"])
