@@ -32,6 +32,18 @@ expected = [2]
 feedback = "{WORD}"
 """
 
+FOUR = """
+[study]
+id = "narrow"
+title = "Four pictures"
+[entry]
+rules = ["personal"]
+[[blocks]]
+name = "pictures"
+pairs = "base"
+paradigm = "image"
+"""
+
 
 def test_a_long_word_makes_no_page_wider_than_a_phone(tmp_path: Path, new_page: Callable[..., Page]) -> None:
     folder = write_study(tmp_path / "study", STUDY)
@@ -63,14 +75,13 @@ def test_a_long_word_makes_no_page_wider_than_a_phone(tmp_path: Path, new_page: 
 
 def test_at_every_width_a_button_can_be_hit_and_covers_no_label(tmp_path: Path, new_page: Callable[..., Page]) -> None:
     page = new_page(1280, 800)
-    with serve(
-        write_study(tmp_path / "study", STUDY.replace('"long"', '"1-5"').replace('"text"', '"image"'))
-    ) as served:
+    with serve(write_study(tmp_path / "study", FOUR)) as served:
         page.goto(served.link())
         page.get_by_role("checkbox").check()
         for _ in range(2):
             page.locator("main button").first.click()
         page.wait_for_url("**/rate/1")
+        assert page.locator("[data-result]").count() == 4
         for width in (320, 360, 600, 640, 800, 1024, 1100, 1200, 1280):
             page.set_viewport_size({"width": width, "height": 800})
             narrowest, covered = page.evaluate(
