@@ -314,6 +314,9 @@ def test_going_back_shows_what_was_saved_last_not_what_was_typed_before(take_sea
     page.keyboard.press("Backspace")
     page.wait_for_url("**/rate/1")
     assert seat.rater.shown() == ["5", "5", "5", "5"]
+    expect(page.locator("[data-result='1'] input[value='5']")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-result='2'] input[value='5']")).to_be_focused()
 
 
 def test_the_skip_link_leads_to_the_content_of_the_page_as_it_is(take_seat: Callable[..., Seat]) -> None:
