@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from studyapp.app import prepare
 from studyapp.cli import main
+from studyapp.export import people_table
 from studyapp.people import invite
 from studyapp.store import Store
 from studyapp.study import Study
@@ -62,6 +63,14 @@ def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_pa
     assert shown["open"] == "http://localhost:8000/" and shown["personal"][0]["link"].startswith(
         "http://localhost:8000/"
     )
+
+
+def test_only_a_platforms_own_id_is_given_out_as_one(make_local: Callable[..., Made]) -> None:
+    made = make_local(TOML.replace('"open"', '"crowd"').replace("[entry]", '[entry]\nid_parameter = "worker"'))
+    invite(made.store, Study.load(made.folder), 1)
+    Browser(made.app).join("/join?worker=w-17")
+    table = people_table(made.store, Study.load(made.folder))
+    assert list(zip(table["entry"], table["platform_id"], strict=True)) == [("personal", ""), ("crowd", "w-17")]
 
 
 def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -> None:

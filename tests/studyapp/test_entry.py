@@ -142,6 +142,9 @@ def test_crowd_parameters_of_any_name_work_and_a_link_without_them_is_refused(ma
     browser = Browser(made.app)
     browser.get("/join?batch=7")
     assert browser.status == 400 and "workerId" in browser.page.text
+    for unusable in ("%00", "a%0Ab", "%20", "x" * 201):
+        browser.get(f"/join?workerId={unusable}")
+        assert browser.status == 400, unusable
     browser.join("/join?workerId=w1&batch=7")
     assert browser.address == "/rate/1"
     Browser(made.app).join("/join?workerId=w2&batch=7")

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 
 from studyapp.export import ratings_table
 from studyapp.insight import insight, study_insight
 from studyapp.leases import leases
 from studyapp.people import invite
 from studyapp.status import study_status
+from studyapp.store import LEASED, slots
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
@@ -35,3 +37,7 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
     assert len(held) == 2, "the page being rated and the one after it"
     assert not any(lease.expired for lease in held)
     assert all(lease.expired for lease in leases(made.store, now=held[-1].leased_until + 1))
+    with made.store.write() as connection:
+        last = connection.execute(sa.select(sa.func.max(slots.c.id)).where(slots.c.state == LEASED)).scalar_one()
+        connection.execute(sa.update(slots).where(slots.c.id == last).values(leased_until=7.0))
+    assert leases(made.store)[0].leased_until == 7.0, "the one that ends first on top"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from studyapp.export import ratings_table
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
-from tests.studyapp.studies import Made
+from tests.studyapp.studies import TOML, Made
 
 
 def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_exactly_what_was_chosen(
@@ -42,3 +42,35 @@ def test_a_page_ahead_is_shown_only_when_the_ones_before_it_are_answered(make_st
     assert browser.address == "/rate/2"
     browser.get("/rate/1")
     assert browser.address == "/rate/1", "earlier pages can be opened"
+    assert "/rate" in browser.page.links, "and lead back to where the rater was"
+
+
+def test_a_page_opened_again_shows_what_counts_now(make_study: Callable[..., Made]) -> None:
+    browser = Browser(make_study().app)
+    browser.join()
+    for answer in ("2", "5", "undecided"):
+        browser.get("/rate/1")
+        browser.rate(lambda name, number, answer=answer: answer)  # type: ignore[misc]
+        browser.get("/rate/1")
+        fields = browser.page.form("/rate/1").fields
+        assert [fields[f"rating-{number}"] for number in range(1, 5)] == [answer] * 4
+
+
+def test_what_is_finished_cannot_be_gone_back_to(make_study: Callable[..., Made]) -> None:
+    browser = Browser(make_study().app)
+    browser.join()
+    browser.rate()
+    assert "/rate/1" in browser.page.links
+    browser.rate_all()
+    browser.send(browser.page.form("/more"))
+    assert browser.address == "/rate/5" and "/rate/4" not in browser.page.links
+
+
+def test_feedback_on_practice_comes_after_the_answer(make_local: Callable[..., Made]) -> None:
+    practice = '[[practice]]\nquery_id = "q0"\nresult_id = "r1"\nexpected = [4]\nfeedback = "A hill."\n'
+    browser = Browser(make_local(TOML + practice).app)
+    browser.join()
+    browser.get("/practice/1")
+    assert browser.status == 200 and browser.address == "/rate/1" and "A hill." not in browser.page.text
+    browser.rate()
+    assert browser.address == "/practice/1" and "A hill." in browser.page.text

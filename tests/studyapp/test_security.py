@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import re
 import socket
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from calibration.errors import RelstudyError
 from studyapp.access import make_setup_link, set_password
 from studyapp.app import BODY_LIMIT, create_app, log_to
 from studyapp.export import people_table, ratings_table
@@ -274,10 +277,61 @@ def test_the_one_time_link_works_once_and_the_password_is_kept_as_a_hash_for_the
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE((made.folder / "secret.key").stat().st_mode) == 0o600
     assert stat.S_IMODE((made.folder / "study.db").stat().st_mode) == 0o600
+    used = made.folder / "admin.setup"
+    assert not used.exists()
+    used.write_text(hashlib.sha256(link.rpartition("/")[2].encode()).hexdigest())
     again = Browser(made.app)
     again.get(link)
-    assert again.status == 404
+    assert again.status == 404, "not even where the server was stopped before the link's file was gone"
     assert make_setup_link(made.folder) is None
+
+
+def test_an_admin_session_ends_after_twelve_hours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = admin_browser(made)
+    now = time.time()
+    for hours, address in ((11, "/admin/"), (13, "/admin/login")):
+        monkeypatch.setattr(time, "time", lambda hours=hours: now + 3600 * hours)
+        browser.get("/admin/")
+        assert browser.address == address
+
+
+def admin_browser(made: Made, browser: Browser | None = None) -> Browser:
+    """A browser that has given the password."""
+    set_password(made.folder, PASSWORD)
+    browser = browser or Browser(made.app)
+    browser.get("/admin/login")
+    browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+    assert browser.address == "/admin/"
+    return browser
+
+
+def test_a_browser_is_the_researchers_or_a_raters_and_never_both(made: Made) -> None:
+    browser = admin_browser(made)
+    browser.join(invite(made.store, Study.load(made.folder), 1)[0].path)
+    browser.get("/admin/")
+    assert browser.address == "/admin/login", "who opens a rater's link gives up the admin pages"
+    admin_browser(made, browser)
+    browser.get("/rate/1")
+    assert browser.address == "/consent", "and the other way round"
+
+
+def test_one_raters_token_is_worth_nothing_in_anothers_form(made: Made) -> None:
+    mine, other = Browser(made.app), Browser(made.app)
+    for browser in (mine, other):
+        browser.join()
+        browser.get("/instructions")
+    mine.send(other.page.form("/instructions"))
+    assert mine.status == 400
+    mine.get("/rate/1")
+    assert mine.address == "/rate/1"
+
+
+def test_nothing_is_rated_before_consent(made: Made) -> None:
+    browser = Browser(made.app)
+    browser.get(invite(made.store, Study.load(made.folder), 1)[0].path)
+    assert browser.address == "/consent"
+    browser.post("/rate/1", {"form": "x", "rating-1": "3"})
+    assert browser.status == 401
 
 
 def test_a_new_password_ends_old_admin_sessions(made: Made) -> None:
@@ -308,6 +362,31 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     owner.get("/admin/login")
     owner.send(owner.page.form("/admin/login"), password=PASSWORD)
     assert owner.status != 429, "others are not locked out"
+
+
+def test_guessing_the_passphrase_is_stopped(make_local: Callable[..., Made]) -> None:
+    entry = 'rules = ["passphrase"]\npassphrase = "green hills"'
+    made = make_local(TOML.replace('rules = ["personal", "open"]', entry))
+    guesser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
+    guesser.get("/")
+    form = guesser.page.form()
+    statuses = []
+    for _ in range(12):
+        guesser.send(form, agree="yes", passphrase="grey hills")
+        statuses.append(guesser.status)
+    assert statuses == [403] * 10 + [429] * 2
+    guesser.send(form, agree="yes", passphrase="green hills")
+    assert guesser.status == 429
+
+
+def test_a_secret_that_could_be_guessed_is_refused(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELSTUDY_SECRET", "x" * 31)
+    with pytest.raises(RelstudyError, match="RELSTUDY_SECRET is too short; at least 32"):
+        create_app(made.folder)
+    monkeypatch.delenv("RELSTUDY_SECRET")
+    (made.folder / "secret.key").write_text("short")
+    with pytest.raises(RelstudyError, match=r"secret\.key: the secret is too short"):
+        create_app(made.folder)
 
 
 def test_workers_share_the_limits_on_guessing(made: Made) -> None:
@@ -454,6 +533,8 @@ def test_every_answer_carries_the_strict_headers(made: Made) -> None:
         assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy, address
         assert "frame-ancestors 'none'" in policy and "base-uri 'none'" in policy
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert ("no-store" in headers["Cache-Control"]) is not address.startswith("/static/"), address
 
 
 def test_no_page_needs_inline_script_or_style_or_another_host(made: Made) -> None:

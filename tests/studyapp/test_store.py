@@ -15,14 +15,15 @@ from alembic.migration import MigrationContext
 from calibration.errors import RelstudyError
 from studyapp.app import create_app, prepare
 from studyapp.backup import copy_database
+from studyapp.catalogue import Catalogue
 from studyapp.export import ratings_table
 from studyapp.migrations import versions
 from studyapp.people import forget
-from studyapp.store import OPEN, Store, metadata, slots, trouble
+from studyapp.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.first_version import insert_rated
-from tests.studyapp.studies import Made, write_study
+from tests.studyapp.studies import TOML, Made, write_study
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date_with_its_ratings_in_it(
@@ -153,6 +154,51 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
         query = sa.text("SELECT inclusion_probability FROM pairs WHERE pair_id = 'p7-3'")
         assert connection.execute(query).scalar_one() == 0.4
     store.dispose()
+
+
+def test_taking_back_a_rating_per_pair_takes_none_that_was_given(make_study: Callable[..., Made]) -> None:
+    made = make_study(TOML.replace("pairs_per_rater = 8", 'pairs_per_rater = "all"\nratings_per_pair = 2'))
+    for _ in range(2):
+        browser = Browser(made.app)
+        browser.join()
+        browser.rate_all()
+    path = made.folder / "study.toml"
+    path.write_text(path.read_text().replace("ratings_per_pair = 2", "ratings_per_pair = 1"))
+    with made.store.read() as connection:
+        done = sa.select(sa.func.count()).select_from(slots).where(slots.c.state == DONE)
+        before = connection.execute(done).scalar_one()
+    prepare(made.folder, made.store)
+    with made.store.read() as connection:
+        assert connection.execute(done).scalar_one() == before == 12
+
+
+def test_a_block_that_leaves_the_study_leaves_nothing_to_hand_out(make_study: Callable[..., Made]) -> None:
+    again = '[[blocks]]\nname = "again"\npairs = "base"\nscale = "binary"\n'
+    made = make_study(TOML + again)
+    (made.folder / "study.toml").write_text(TOML)
+    prepare(made.folder, made.store)
+    with made.store.read() as connection:
+        catalogue = Catalogue(connection)
+    assert len(catalogue.of("base", "pair")) == 2 and not catalogue.of("again", "pair")
+
+
+def test_the_pairs_of_a_query_are_put_on_pages_at_random(make_local: Callable[..., Made]) -> None:
+    made = make_local(base_queries=1, unique_queries=1, results=40)
+    with made.store.read() as connection:
+        found = connection.execute(sa.select(pages.c.pair_ids).where(pages.c.block == "unique")).scalars().all()
+    places = [int(pair_id.rpartition("-")[2]) for pair_ids in found for pair_id in pair_ids]
+    assert sorted(places) == list(range(40)) and places != sorted(places)
+
+
+def test_what_is_read_together_does_not_change_meanwhile(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    query = sa.select(sa.func.count()).select_from(raters)
+    with made.store.read() as connection:
+        before = connection.execute(query).scalar_one()
+        Browser(made.app).join()
+        assert connection.execute(query).scalar_one() == before
+    with made.store.read() as connection:
+        assert connection.execute(query).scalar_one() == before + 1
 
 
 def test_a_database_that_holds_another_study_is_refused(make_study: Callable[..., Made]) -> None:
