@@ -320,7 +320,7 @@ def test_one_raters_token_is_worth_nothing_in_anothers_form(made: Made) -> None:
     for browser in (mine, other):
         browser.join()
         browser.get("/instructions")
-    mine.send(other.page.form("/instructions"))
+    mine.send(other.page.form())
     assert mine.status == 400
     mine.get("/rate/1")
     assert mine.address == "/rate/1"
