@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from studyapp.access import set_password
+from studyapp.admin import figures
 from studyapp.app import create_app, prepare
 from studyapp.cli import main
 from studyapp.demo.visit import read_page
@@ -21,7 +23,7 @@ from studyapp.export import ratings_table
 from studyapp.insight import insight, study_insight
 from studyapp.leases import leases
 from studyapp.people import invite
-from studyapp.store import Store
+from studyapp.store import Store, assignments
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
@@ -52,7 +54,6 @@ class Lab:
         token = re.search(r'name="csrf" value="(\w+)"', admin.get("/admin/").text)
         assert token is not None
         answer = admin.post(path, data={"csrf": token[1], **fields})
-        self.app.extensions.pop("relstudy-figures", None)
         return answer.status_code, answer.text
 
     def rate(self, pages: int, choose: Callable[[int], str]) -> None:
@@ -145,6 +146,7 @@ def test_pause_close_and_reopen_take_effect_for_raters(make_lab: Callable[..., L
         assert lab.post(admin, "/admin/state", state=state)[0] == 303
         answer = rater.get("/consent")
         assert (answer.status_code, words in answer.text) == (status, True), state
+        assert f" {state} " in _words(admin.get("/admin/").text), "shown at once, however old other figures may be"
     assert lab.post(admin, "/admin/state", state="gone")[0] == 400
 
 
@@ -183,6 +185,10 @@ def test_the_download_is_what_the_command_writes(make_lab: Callable[..., Lab]) -
     history = pd.read_csv(io.BytesIO(admin.get("/admin/export/ratings.csv?history=yes").data))
     assert "revision" in history
     assert pd.read_csv(io.BytesIO(admin.get("/admin/export/ratings.csv?scale=1-9").data)).empty
+    with lab.store.write() as connection:
+        connection.execute(sa.update(assignments).where(assignments.c.position == 4).values(surplus=True))
+    for query, rows in (("", 16), ("?surplus=no", 12)):
+        assert len(pd.read_csv(io.BytesIO(admin.get(f"/admin/export/ratings.csv{query}").data))) == rows
 
 
 def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[..., Lab]) -> None:
@@ -209,6 +215,33 @@ def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Call
     assert rater not in admin.get("/admin/raters").text
     assert rater not in admin.get("/admin/export/ratings.csv").text
     assert lab.post(admin, f"/admin/forget/{rater}")[0] == 404
+
+
+def test_figures_are_worked_out_once_for_many_looks(
+    make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    looks: list[int] = []
+    work_out = figures.study_insight
+    monkeypatch.setattr(figures, "study_insight", lambda *given: looks.append(1) or work_out(*given))
+    for path in ("/admin/", "/admin/raters", "/admin/handout", "/admin/"):
+        admin.get(path)
+    assert len(looks) == 1
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    admin.get("/admin/")
+    assert len(looks) == 2
+
+
+def test_what_the_base_block_tells_of_a_rater_is_told_at_the_end(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    equal = "same rating on every base pair"
+    lab.rate(3, lambda number: "3" if number <= 2 else str(number))
+    assert equal not in admin.get("/admin/raters").text
+    lab.rate(99, lambda number: "3" if number <= 2 else str(number))
+    assert admin.get("/admin/raters").text.count(equal) == 1
 
 
 def test_a_failed_attention_check_is_a_flag_and_the_fillers_beside_it_are_none(make_lab: Callable[..., Lab]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
 from studyapp.people import crowd_link, invite
+from studyapp.site import write_state
 from studyapp.store import raters
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
@@ -170,6 +172,28 @@ def test_the_crowd_link_for_prolific_has_its_placeholders(make_local: Callable[.
     assert crowd_link(Study.load(made.folder)) == (
         "/join?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     )
+
+
+def test_a_study_can_start_paused(make_local: Callable[..., Made]) -> None:
+    made = make_local(TOML.replace('id = "test"', 'id = "test"\npaused = true'))
+    browser = Browser(made.app)
+    browser.get("/")
+    assert browser.status == 503 and "The study is paused" in browser.page.text
+
+
+def test_every_process_sees_a_pause_within_a_second(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.get("/consent")
+    assert browser.status == 200
+    with made.store.write() as connection:
+        write_state(connection, "paused")
+    later = time.monotonic() + 1.1
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    browser.get("/consent")
+    assert browser.status == 503
 
 
 @pytest.mark.parametrize("state", ["paused", "closed"])

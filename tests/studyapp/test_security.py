@@ -577,6 +577,14 @@ def test_neither_log_nor_database_holds_an_address_a_token_or_an_agent(tmp_path:
         assert tell.encode() not in kept, tell
 
 
+def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path / "s"), workers=1) as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
+            connection.sendall(b"POST /consent HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
+            assert b" 413 " in connection.recv(4096)
+
+
 def test_a_slow_sender_holds_up_nobody(tmp_path: Path) -> None:
     """Forty connections that send one byte and wait, against one worker with two threads."""
     folder = write_study(tmp_path / "s")
