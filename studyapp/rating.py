@@ -104,7 +104,7 @@ def save(position: int) -> ResponseReturnValue:
             except LockedError:
                 return refused("locked", 409, again=False)
             step = move_on(connection, rater, now, hand_out=hand_out)
-            at_once = PAGE in request.headers and step.name == "rate" and assignment.kind != "practice"
+            at_once = PAGE in request.headers and step.name == "rate"
             following = _open_next(connection, claimed, step.position, now) if at_once else None
     if errors:
         message = next(iter(errors.values()))

@@ -156,7 +156,8 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     assert saved(made) == 4
 
 
-def test_the_lease_of_a_page_begins_anew_when_it_is_opened_this_way_too(make_study: Callable[..., Made]) -> None:
+@pytest.mark.parametrize("way", ["as the answer", "at its address"])
+def test_the_lease_of_a_page_begins_anew_when_it_is_opened(make_study: Callable[..., Made], way: str) -> None:
     made = make_study(toml(page=4, lease=30), base_queries=0, unique_queries=3)
     browser = Browser(made.app)
     browser.join()
@@ -166,7 +167,11 @@ def test_the_lease_of_a_page_begins_anew_when_it_is_opened_this_way_too(make_stu
         second = sa.select(slots.c.leased_until).join(assignments, assignments.c.slot_id == slots.c.id)
         second = second.where(assignments.c.position == 2)
         before = connection.execute(second).scalar_one()
-    assert send(browser, filled(browser)).headers[PAGE] == "/rate/2"
+    if way == "as the answer":
+        assert send(browser, filled(browser)).headers[PAGE] == "/rate/2"
+    else:
+        browser.rate()
+        assert browser.address == "/rate/2"
     with made.store.read() as connection:
         renewed = connection.execute(second).scalar_one()
     assert renewed - before > 20 * 60 - 0.001  # for the difference of two large numbers

@@ -228,6 +228,7 @@ def test_an_answer_after_the_end_is_refused_409_and_the_code_is_still_there(make
     assert browser.address == "/thanks"
     browser.post("/rate/1", first)
     assert browser.status == 409 and "can no longer be changed" in browser.page.text
+    assert not [form for form in browser.page.forms if form.action == "/rate/1"], "to send it again would be no use"
     browser.post("/rate/1", {**first, **{f"rating-{n}": "3" for n in range(1, 5)}})
     assert browser.status == 200, "the same answer again does no harm"
     browser.get("/rate/1")
