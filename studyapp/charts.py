@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 # as wide as on a phone, so that the text there is not made smaller than it is
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 28, 44
+MOST_LINES = 8  # as many colours as can be told apart
 DASHES = ("", " dashed", " dotted")
 
 
@@ -103,7 +104,7 @@ def line_chart(
     Parameters
     ----------
     label : what the chart shows, in a sentence
-    lines : at most eight
+    lines : at most `MOST_LINES`
     low, high : ends of the y axis; high None: as the data need it
     name_x, name_y : what the axes show
     """
@@ -118,12 +119,12 @@ def line_chart(
             anchor = ("start", "middle", "end")[place]
             parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 18, show_x(value), anchor))
     for index, line in enumerate(lines):
-        kind = f"line s{index % 8 + 1}{DASHES[index % 3]}"
+        kind = f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
         parts.append(f'<path class="{kind}" d="{_path(plane, line.points)}"/>')
         if len([y for _, y in line.points if y is not None]) == 1:
             x, y = next((x, y) for x, y in line.points if y is not None)
             dot = f'cx="{_number(plane.place_x(x))}" cy="{_number(plane.place_y(y))}" r="3"'
-            parts.append(f'<circle class="s{index % 8 + 1}" {dot}/>')
+            parts.append(f'<circle class="s{index % MOST_LINES + 1}" {dot}/>')
     return _svg(label, parts)
 
 
@@ -141,7 +142,7 @@ def _path(plane: _Plane, points: Sequence[tuple[float, float | None]]) -> str:
 
 def key_mark(index: int) -> Markup:
     """A legend's sample of a chart's index-th line."""
-    kind = f"line s{index % 8 + 1}{DASHES[index % 3]}"
+    kind = f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
     return Markup(
         f'<svg class="chart mark" viewBox="0 0 24 10" aria-hidden="true"><path class="{kind}" d="M1 5L23 5"/></svg>'
     )

@@ -135,6 +135,7 @@ ENGLISH: dict[str, str] = {
     "admin.surplus": "Surplus",
     "admin.time": "Time (UTC)",
     "admin.growth": "Ratings over time",
+    "admin.lines.more": "and {count} more, in the table below",
     "admin.seconds": "Time per rating",
     "admin.seconds.unit": "Seconds",
     "admin.seconds.note": "Seconds for each rating; the last bar is open.",

@@ -23,12 +23,13 @@ blueprint = Blueprint("admin_overview", __name__, url_prefix="/admin")
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture, its legend, and the same as a table."""
+    """A picture, its legend, and the same as a table; `more` lines are in the table alone."""
 
     picture: Markup
     legend: tuple[tuple[Markup, str], ...]
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    more: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,11 @@ def _growth(insight: Insight) -> Chart | None:
     form = "%H:%M:%S" if last - first < 600 else "%H:%M" if last - first < 20 * 3600 else "%d %b"
     lines = [
         charts.Line(name, tuple(zip(insight.times, map(float, counts), strict=True)))
-        for name, counts in list(insight.growth_of_blocks.items())[:8]
+        for name, counts in insight.growth_of_blocks.items()
     ]
     picture = charts.line_chart(
         texts("admin.growth"),
-        lines,
+        lines[: charts.MOST_LINES],
         name_x=texts("admin.time"),
         name_y=texts("admin.ratings"),
         show_x=lambda at: moment(at, form),
@@ -93,11 +94,13 @@ def _growth(insight: Insight) -> Chart | None:
         (moment(insight.times[place]), *(f"{line.points[place][1]:g}" for line in lines))
         for place in range(0, len(insight.times), 5)
     ]
-    return Chart(picture, _legend(lines), (texts("admin.time"), *(line.name for line in lines)), tuple(rows))
+    header = (texts("admin.time"), *(line.name for line in lines))
+    return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
 
 
 def _legend(lines: list[charts.Line]) -> tuple[tuple[Markup, str], ...]:
-    return tuple((charts.key_mark(index), line.name) for index, line in enumerate(lines)) if len(lines) > 1 else ()
+    shown = lines[: charts.MOST_LINES]
+    return tuple((charts.key_mark(index), line.name) for index, line in enumerate(shown)) if len(lines) > 1 else ()
 
 
 def _seconds(insight: Insight) -> Chart | None:
@@ -120,13 +123,12 @@ def _agreement(insight: Insight) -> Chart | None:
     if not known:
         return None
     lines = [
-        charts.Line(growth.scale, tuple(zip(map(float, growth.ratings), growth.alpha, strict=True)))
-        for growth in known[:8]
+        charts.Line(growth.scale, tuple(zip(map(float, growth.ratings), growth.alpha, strict=True))) for growth in known
     ]
     low = -1.0 if any(value is not None and value < 0 for growth in known for value in growth.alpha) else 0.0
     picture = charts.line_chart(
         texts("admin.agreement"),
-        lines,
+        lines[: charts.MOST_LINES],
         low=low,
         high=1.0,
         name_x=texts("admin.ratings"),
@@ -139,7 +141,7 @@ def _agreement(insight: Insight) -> Chart | None:
         for count, value in zip(growth.ratings, growth.alpha, strict=True)
     ]
     header = (texts("admin.scale"), texts("admin.ratings"), "α")
-    return Chart(picture, _legend(lines), header, tuple(rows))
+    return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
 
 
 def _sources(insight: Insight) -> tuple[tuple[str, tuple[SourceChart, ...]], ...]:

@@ -217,6 +217,16 @@ def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Call
     assert lab.post(admin, f"/admin/forget/{rater}")[0] == 404
 
 
+def test_lines_that_a_chart_has_no_colour_for_are_in_its_table(make_lab: Callable[..., Lab]) -> None:
+    blocks = "".join(f'[[blocks]]\nname = "again {number}"\npairs = "base"\n' for number in range(9))
+    lab = make_lab(TOML + blocks)
+    lab.rate(3, lambda number: "3")
+    html = lab.admin().get("/admin/").text
+    growth = html[html.index("<h2>Ratings over time") :].partition("</section>")[0]
+    assert "and 3 more, in the table below" in growth
+    assert all(f"again {number}</th>" in growth for number in range(9)) and growth.count("<path") == 8 + 8
+
+
 def test_figures_are_worked_out_once_for_many_looks(
     make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
