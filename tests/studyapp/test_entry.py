@@ -138,6 +138,19 @@ def test_a_prolific_participant_is_one_person_in_every_session_and_ends_at_the_p
     assert row.rater_id not in row.identity, "the export's id is not the platform's"
 
 
+def test_consent_counts_from_when_it_was_first_given(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC)
+    first, second = Browser(made.app), Browser(made.app)
+    for browser in (first, second):
+        browser.get("/join?PROLIFIC_PID=a")
+    given = []
+    for browser in (first, second):
+        browser.send(browser.page.form(), agree="yes")
+        with made.store.read() as connection:
+            given.append(connection.execute(sa.select(raters.c.consented_at)).scalar_one())
+    assert given[0] == given[1]
+
+
 def test_crowd_parameters_of_any_name_work_and_a_link_without_them_is_refused(make_local: Callable[..., Made]) -> None:
     text = 'rules = ["crowd"]\nid_parameter = "workerId"\nkeep_parameters = ["batch"]'
     made = make_local(with_entry(text))
