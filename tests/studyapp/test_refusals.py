@@ -69,6 +69,25 @@ def test_a_locked_database_is_answered_503_with_what_was_typed_and_trying_again_
     assert table["rating"].tolist() == [1, 2, 3, 4]
 
 
+def test_a_server_with_no_connection_left_is_busy_too(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+
+    def none_left(store: Store) -> None:
+        raise sa.exc.TimeoutError("QueuePool limit of size 10 overflow 10 reached")
+
+    with monkeypatch.context() as change:
+        change.setattr(Store, "write", none_left)
+        browser.rate(lambda name, number: str(number))
+        assert browser.status == 503 and "Not saved yet" in browser.page.text
+        form = browser.page.form("/rate/1")
+    browser.send(form)
+    assert browser.address == "/rate/2" and saved(made) == 4
+
+
 def test_a_full_disk_is_answered_507_with_what_was_typed_and_nothing_acknowledged_is_lost(
     make_study: Callable[..., Made],
 ) -> None:
