@@ -248,9 +248,9 @@ def test_what_the_base_block_tells_of_a_rater_is_told_at_the_end(make_lab: Calla
     lab = make_lab()
     admin = lab.admin()
     equal = "same rating on every base pair"
-    lab.rate(3, lambda number: "3" if number <= 2 else str(number))
+    lab.rate(3, lambda number: "3" if number <= 2 else str(7 - number))
     assert equal not in admin.get("/admin/raters").text
-    lab.rate(99, lambda number: "3" if number <= 2 else str(number))
+    lab.rate(99, lambda number: "3" if number <= 2 else str(7 - number))
     assert admin.get("/admin/raters").text.count(equal) == 1
 
 
