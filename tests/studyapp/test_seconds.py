@@ -15,6 +15,21 @@ from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
 
 
+def send_first_page(made: Made, *told: str) -> None:
+    """A rater sends the first page, shown 20 seconds ago, once for each count of seconds, changing all answers."""
+    browser = Browser(made.app)
+    browser.join()
+    with made.store.read() as connection:
+        rater = connection.execute(sa.select(raters)).one()
+        page = connection.execute(sa.select(assignments.c.id).where(assignments.c.position == 1)).scalar_one()
+    signer = made.app.extensions["relstudy"].signer
+    for rating, seconds in enumerate(told, start=1):
+        form = signer.form(f"rater:{rater.id}:{rater.session_key}", page, time.time() - 20)
+        answers = {f"rating-{n}": str(rating) for n in range(1, 5)}
+        browser.post("/rate/1", {"form": form, "seconds": seconds, **answers})
+        assert browser.address == "/rate/2"
+
+
 @pytest.mark.parametrize(
     ("told", "kept"),
     [("8", 8.0), ("0", 0.0), ("500", 20.0), ("-3", 20.0), ("nan", 20.0), ("inf", 20.0), ("soon", 20.0), ("", 20.0)],
@@ -23,15 +38,16 @@ def test_the_browsers_count_is_kept_unless_it_cannot_be_true(
     make_local: Callable[..., Made], told: str, kept: float
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
-    with made.store.read() as connection:
-        rater = connection.execute(sa.select(raters)).one()
-        page = connection.execute(sa.select(assignments.c.id).where(assignments.c.position == 1)).scalar_one()
-    signer = made.app.extensions["relstudy"].signer
-    form = signer.form(f"rater:{rater.id}:{rater.session_key}", page, time.time() - 20)
-    browser.post("/rate/1", {"form": form, "seconds": told, **{f"rating-{n}": "3" for n in range(1, 5)}})
-    assert browser.address == "/rate/2"
+    send_first_page(made, told)
     seconds = ratings_table(made.store, Study.load(made.folder))["seconds"]
     # the server's count goes on while the test runs: up to a minute on a busy machine
     assert all(kept / 4 <= value <= kept / 4 + (15 if kept == 20 else 0) for value in seconds)
+
+
+def test_time_is_added_up_over_changes_and_the_history_has_each(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    send_first_page(made, "8", "4", "2")
+    study = Study.load(made.folder)
+    table = ratings_table(made.store, study)
+    assert table["seconds"].tolist() == [3.5] * 4 and table["revisions"].tolist() == [3] * 4
+    assert ratings_table(made.store, study, history=True)["seconds"].tolist() == [2.0] * 4 + [1.0] * 4 + [0.5] * 4

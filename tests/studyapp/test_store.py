@@ -128,7 +128,6 @@ def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_
     with pytest.raises(RelstudyError, match="there is no rater 'RNOBODY'"):
         forget(made.store, "RNOBODY")
     if made.store.is_sqlite:
-        made.store.dispose()
         left = b"".join(path.read_bytes() for path in made.folder.glob("study.db*"))
         assert str(name).encode() not in left
 
