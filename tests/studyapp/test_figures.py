@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pandas as pd
@@ -16,6 +17,7 @@ from studyapp.status import study_status
 from studyapp.store import LEASED, slots
 from studyapp.study import Study
 from tests.studyapp.browse import Browser
+from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
 
 
@@ -41,3 +43,29 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
         last = connection.execute(sa.select(sa.func.max(slots.c.id)).where(slots.c.state == LEASED)).scalar_one()
         connection.execute(sa.update(slots).where(slots.c.id == last).values(leased_until=7.0))
     assert leases(made.store)[0].leased_until == 7.0, "the one that ends first on top"
+    for later, expired in ((0, 1), (3600, 2)):
+        unique = study_status(made.store, study, time.time() + later).blocks[1]
+        assert (unique.name, unique.pages_leased, unique.pages_expired) == ("unique", 2, expired)
+
+
+def test_checks_repeats_and_practice_are_in_no_figure_of_a_block(make_study: Callable[..., Made]) -> None:
+    extra = """repeats = 2
+[[practice]]
+query_id = "q0"
+result_id = "r1"
+expected = [4]
+[[attention]]
+query_id = "q1"
+result_id = "r0"
+expected = [1]
+"""
+    made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=0, unique_queries=6)
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all()
+    study = Study.load(made.folder)
+    block = study_status(made.store, study).blocks[0]
+    told = study_insight(made.store, study)
+    assert len(ratings_table(made.store, study)) == 1 + 8 + 2 + 4
+    assert (block.ratings, sum(block.distribution.values())) == (8, 8)
+    assert (sum(told.seconds["unique"]), told.sources[0].ratings, told.growth_of_blocks["unique"][-1]) == (8, 8, 8)
