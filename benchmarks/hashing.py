@@ -26,9 +26,10 @@ import numpy as np
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from analysis.hashing.codes import Codes  # noqa: E402
+from analysis.hashing.counting import count_files  # noqa: E402
 from analysis.hashing.counts import count  # noqa: E402
 from analysis.hashing.labels import Labels  # noqa: E402
-from analysis.hashing.shards import Job, count_files  # noqa: E402
+from analysis.hashing.shards import Job  # noqa: E402
 from analysis.hashing.truth import LabelTruth  # noqa: E402
 
 CLASSES = 10

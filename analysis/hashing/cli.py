@@ -69,8 +69,9 @@ def count_command(
     if (engine == "dask") != (scheduler is not None):
         raise click.UsageError("--engine dask and --scheduler go together.")
 
+    from analysis.hashing.counting import count_files
     from analysis.hashing.counts import usable_engine
-    from analysis.hashing.shards import Job, count_files
+    from analysis.hashing.shards import Job
 
     if engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")

@@ -1,4 +1,4 @@
-"""Count codes that lie in files, part by part.
+"""Parts of codes that lie in files.
 
 Counts add, so the parts may be counted anywhere, in any order, and more than once: the table is the same to the bit.
 """
@@ -11,19 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from analysis.hashing.code_files import CodeFile, Format, read_codes
-from analysis.hashing.counts import CountTable, Engine, count, merge
+from analysis.hashing.counts import CountTable, Engine, count
 from analysis.hashing.labels import Labels, read_labels
 from analysis.hashing.truth import LabelTruth, ListedTruth, Truth
 from analysis.hashing.truth_file import load_truth
 from calibration.errors import RelstudyError
-
-PART_HERE = 1 << 20
-"""Codes in one part in this process: 8 MB of 64-bit codes, so that memory does not grow with the database."""
-PART_ON_WORKER = 1 << 22
-"""Codes in one part on a worker: about a second of one core's work for a thousand queries."""
 
 T = TypeVar("T")
 Watch = Callable[[Iterable[T], int], Iterator[T]]
@@ -154,32 +149,3 @@ def _about(job: Job, part: Part) -> dict[str, Any]:
         "queries_sha256": hashlib.sha256(Path(job.queries).read_bytes()).hexdigest(),
         "database": [Path(part.file.path).name] if part.start == 0 else [],
     }
-
-
-def count_files(
-    job: Job,
-    *,
-    engine: Engine | Literal["dask"] = "auto",
-    scheduler: str | None = None,
-    watch: Watch[Any] | None = None,
-    size: int | None = None,
-) -> CountTable:
-    """The count table of a job.
-
-    Parameters
-    ----------
-    engine : as in `count`, here; or `dask` on the workers of `scheduler` (which must see the same files)
-    scheduler : address such as tcp://host:8786
-    watch : wraps the parts as they are done, to show progress
-    size : most codes in one part
-    """
-    if engine == "dask":
-        job = job.absolute()
-    parts = parts_of(job, size or (PART_ON_WORKER if engine == "dask" else PART_HERE))
-    watch = watch or (lambda items, _: iter(items))
-    if engine == "dask":
-        from analysis.hashing.distributed import count_on_cluster
-
-        assert scheduler is not None
-        return count_on_cluster(job, parts, scheduler, watch)
-    return merge(count_part(job, part, engine) for part in watch(parts, len(parts)))

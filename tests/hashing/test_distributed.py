@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import analysis.hashing.distributed as our_distributed
-from analysis.hashing.shards import Job, count_files
+from analysis.hashing.counting import count_files
+from analysis.hashing.shards import Job
 from calibration.errors import RelstudyError
 
 distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")

@@ -12,9 +12,10 @@ import pytest
 
 from analysis.hashing.code_files import read_codes
 from analysis.hashing.codes import Codes
+from analysis.hashing.counting import count_files
 from analysis.hashing.counts import CountTable, count
 from analysis.hashing.labels import Labels
-from analysis.hashing.shards import Job, count_files, parts_of
+from analysis.hashing.shards import Job, parts_of
 from analysis.hashing.truth import LabelTruth, ListedTruth
 from analysis.hashing.truth_file import save_truth
 from calibration.errors import RelstudyError, TableError
