@@ -69,7 +69,9 @@ def build_model(bins: Pooled, prior: Prior) -> Any:
             total = moved.sum()
             return moved / total, log_scale + pt.log(total)
 
-        (states, log_scales), _ = scan(step, sequences=[likelihood[1:]], outputs_info=[first / start, pt.log(start)])
+        found = scan(step, sequences=[likelihood[1:]], outputs_info=[first / start, pt.log(start)])
+        # PyTensor gives its updates beside the outputs, and has announced that it will give the outputs alone.
+        states, log_scales = found[0] if isinstance(found, tuple) else found
         # sums before logarithms: the share of a number of levels may be 0, whose logarithm has no gradient
         peak = float(prior.log_weights(len(n)).max())
         end = pt.log((states[-1].sum(axis=1) * pt.exp(log_weights - peak)).sum()) + peak
