@@ -98,6 +98,11 @@ class Browser:
     def send(self, form: Form, **values: str) -> Page:
         return self.post(form.action or self.address, {**form.fields, **values})
 
+    def filled(self, value: str = "3") -> dict[str, str]:
+        """The fields of the page to rate that is shown, with one answer for every result."""
+        form = self.page.form(self.address)
+        return {**form.fields, **dict.fromkeys(form.choices, value)}
+
     def consent(self) -> Page:
         """From the consent page to the first page to rate."""
         self.send(self.page.form(), agree="yes")

@@ -8,7 +8,9 @@ from pathlib import Path
 from flask import Flask
 from PIL import Image
 
+from studyapp.export import ratings_table
 from studyapp.store import Store
+from studyapp.study import Study
 
 TOML = """
 [study]
@@ -40,6 +42,10 @@ class Made:
     folder: Path
     store: Store
     app: Flask
+
+    def rows(self) -> int:
+        """How many ratings are kept, each change counted."""
+        return len(ratings_table(self.store, Study.load(self.folder), history=True))
 
 
 def write_study(

@@ -11,27 +11,16 @@ import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
 from studyapp import rating
-from studyapp.export import ratings_table
 from studyapp.rating import PAGE
 from studyapp.store import assignments, slots
-from studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
 
 
-def filled(browser: Browser, value: str = "3") -> dict[str, str]:
-    form = browser.page.form(browser.address)
-    return {**form.fields, **dict.fromkeys(form.choices, value)}
-
-
 def send(browser: Browser, fields: dict[str, str]) -> TestResponse:
     """As the study's script does, which follows no redirect that it does not see."""
     return browser.client.post(browser.address, data=fields, headers={PAGE: "next"})
-
-
-def saved(made: Made) -> int:
-    return len(ratings_table(made.store, Study.load(made.folder), history=True))
 
 
 def unsigned(html: str) -> str:
@@ -45,13 +34,13 @@ def test_the_answer_is_the_next_page_with_its_address_and_everything_that_goes_w
     browser = Browser(made.app)
     browser.join()
     for position in (2, 3, 4):
-        sent = filled(browser)
+        sent = browser.filled()
         answer = send(browser, sent)
         assert (answer.status_code, answer.headers[PAGE]) == (200, f"/rate/{position}")
-        assert saved(made) == 4 * (position - 1)
+        assert made.rows() == 4 * (position - 1)
         again = send(browser, sent)
         assert (again.status_code, again.headers[PAGE]) == (200, f"/rate/{position}")
-        assert saved(made) == 4 * (position - 1), "sent twice, saved once"
+        assert made.rows() == 4 * (position - 1), "sent twice, saved once"
         browser.get(f"/rate/{position}")
         assert browser.response is not None
         assert unsigned(answer.text) == unsigned(again.text) == unsigned(browser.response.text)
@@ -64,7 +53,7 @@ def test_whoever_does_not_ask_for_it_is_redirected_as_before(make_study: Callabl
     made = make_study()
     browser = Browser(made.app)
     browser.join()
-    answer = browser.client.post("/rate/1", data=filled(browser))
+    answer = browser.client.post("/rate/1", data=browser.filled())
     assert (answer.status_code, answer.headers["Location"]) == (303, "/rate/2")
     assert PAGE not in answer.headers
 
@@ -75,28 +64,28 @@ def test_after_practice_and_at_the_end_the_script_is_redirected(make_study: Call
     browser = Browser(made.app)
     browser.join()
     for leads_to in ("/practice/1", "/questions"):
-        answer = send(browser, filled(browser))
+        answer = send(browser, browser.filled())
         assert (answer.status_code, answer.headers["Location"], PAGE in answer.headers) == (303, leads_to, False)
         browser.get("/rate")
-    assert saved(made) == 1 + 4
+    assert made.rows() == 1 + 4
 
 
 def forged(made: Made, browser: Browser) -> dict[str, str]:
-    return {**filled(browser), "form": "x"}
+    return {**browser.filled(), "form": "x"}
 
 
 def off_the_scale(made: Made, browser: Browser) -> dict[str, str]:
-    return filled(browser, "7")
+    return browser.filled("7")
 
 
 def without_a_session(made: Made, browser: Browser) -> dict[str, str]:
-    fields = filled(browser)
+    fields = browser.filled()
     browser.client.delete_cookie("relstudy-test")
     return fields
 
 
 def after_the_end(made: Made, browser: Browser) -> dict[str, str]:
-    fields = filled(browser, "2")
+    fields = browser.filled("2")
     browser.rate_all()
     browser.address = "/rate/1"
     return fields
@@ -112,7 +101,7 @@ def at_a_commit_that_fails(made: Made, browser: Browser) -> dict[str, str]:
             raise sa.exc.OperationalError("COMMIT", {}, Exception("database or disk is full"))
 
     made.store.write = full  # type: ignore[method-assign]
-    return filled(browser)
+    return browser.filled()
 
 
 @pytest.mark.parametrize(
@@ -132,11 +121,11 @@ def test_no_refusal_names_a_next_page(
     browser = Browser(made.app)
     browser.join()
     fields = trouble(made, browser)
-    before = saved(made)
+    before = made.rows()
     answer = send(browser, fields)
     assert answer.status_code == status
     assert PAGE not in answer.headers and "Location" not in answer.headers
-    assert saved(made) == before
+    assert made.rows() == before
 
 
 def test_saved_is_saved_when_the_next_page_cannot_be_shown(
@@ -145,7 +134,7 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     made = make_study()
     browser = Browser(made.app)
     browser.join()
-    fields = filled(browser)
+    fields = browser.filled()
 
     def fails(*_: object, **__: object) -> None:
         raise FileNotFoundError("a picture that is gone")
@@ -153,7 +142,7 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     monkeypatch.setattr(rating, "rating_page", fails)
     answer = send(browser, fields)
     assert (answer.status_code, answer.headers["Location"], PAGE in answer.headers) == (303, "/rate/2", False)
-    assert saved(made) == 4
+    assert made.rows() == 4
 
 
 @pytest.mark.parametrize("way", ["as the answer", "at its address"])
@@ -168,7 +157,7 @@ def test_the_lease_of_a_page_begins_anew_when_it_is_opened(make_study: Callable[
         second = second.where(assignments.c.position == 2)
         before = connection.execute(second).scalar_one()
     if way == "as the answer":
-        assert send(browser, filled(browser)).headers[PAGE] == "/rate/2"
+        assert send(browser, browser.filled()).headers[PAGE] == "/rate/2"
     else:
         browser.rate()
         assert browser.address == "/rate/2"

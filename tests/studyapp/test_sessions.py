@@ -1,0 +1,270 @@
+"""Who somebody is: sessions, passwords and links that must not be forged, kept, shared or guessed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import stat
+import time
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from calibration.errors import RelstudyError
+from studyapp.access import make_setup_link, set_password
+from studyapp.app import create_app
+from studyapp.export import people_table
+from studyapp.people import forget, invite
+from studyapp.store import raters
+from studyapp.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import TOML, Made
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def made(make_local: Callable[..., Made]) -> Made:
+    return make_local()
+
+
+def test_other_peoples_pages_cannot_be_reached_by_number(made: Made) -> None:
+    mine, other = Browser(made.app), Browser(made.app)
+    mine.join()
+    mine.rate()
+    other.join()
+    other.get("/rate/2")
+    assert other.address == "/rate/1", "own pages only, and only those handed out"
+    other.get("/rate/999999999999999999999")
+    assert other.address == "/rate/1" or other.status == 404
+
+
+def test_a_session_cookie_that_was_tampered_with_is_nobodys(made: Made) -> None:
+    browser = Browser(made.app)
+    browser.join()
+    cookie = browser.client.get_cookie("relstudy-test")
+    assert cookie is not None
+    payload, rest = cookie.value.split(".", 1)
+    for value in (payload[:-2] + "AA." + rest, "e30." + rest, rest, ""):
+        thief = Browser(made.app)
+        thief.client.set_cookie("relstudy-test", value)
+        thief.get("/rate/1")
+        assert thief.address == "/consent", value
+
+
+def test_a_session_fixed_beforehand_gives_the_attacker_nothing(made: Made) -> None:
+    """The attacker plants a cookie; the victim then enters; the planted cookie must stay worthless."""
+    attacker, victim = Browser(made.app), Browser(made.app)
+    attacker.get("/consent")
+    planted = attacker.client.get_cookie("relstudy-test")
+    assert planted is not None
+    victim.client.set_cookie("relstudy-test", planted.value)
+    victim.get(invite(made.store, Study.load(made.folder), 1)[0].path)
+    victim.consent()
+    victim.rate()
+    assert victim.address == "/rate/2"
+    replaced = victim.client.get_cookie("relstudy-test")
+    assert replaced is not None and replaced.value != planted.value
+    attacker.get("/rate/1")
+    assert attacker.address == "/consent"
+
+
+def test_a_forgotten_persons_browser_is_nobodys_even_when_their_number_is_given_to_another(made: Made) -> None:
+    before, after = Browser(made.app), Browser(made.app)
+    before.join()
+    sent = before.filled()
+    code = people_table(made.store, Study.load(made.folder))["rater_id"][0]
+    forget(made.store, code)
+    after.join()
+    with made.store.read() as connection:
+        assert connection.execute(sa.select(raters.c.id)).scalars().all() == [1], "SQLite gives the number again"
+    before.get("/rate/1")
+    assert before.address == "/consent"
+    before.post("/rate/1", sent)
+    assert before.status == 401
+    before.post("/rate/1", after.filled())
+    assert before.status == 401 and made.rows() == 0
+
+
+def test_an_admin_session_fixed_beforehand_stays_locked_out(made: Made) -> None:
+    set_password(made.folder, PASSWORD)
+    attacker, victim = Browser(made.app), Browser(made.app)
+    attacker.get("/admin/login")
+    planted = attacker.client.get_cookie("relstudy-test")
+    assert planted is not None
+    victim.client.set_cookie("relstudy-test", planted.value)
+    victim.get("/admin/login")
+    victim.send(victim.page.form("/admin/login"), password=PASSWORD)
+    assert victim.address.startswith("/admin") and victim.address != "/admin/login"
+    attacker.get("/admin/")
+    assert attacker.address == "/admin/login"
+    known = attacker.page.form("/admin/login").fields["csrf"]
+    victim.post("/admin/logout", {"csrf": known})
+    assert victim.status == 400, "the token that the attacker knew from the planted cookie is worth nothing"
+
+
+def admin_routes(made: Made) -> list[tuple[str, str]]:
+    found = []
+    for rule in made.app.url_map.iter_rules():
+        open_to_all = rule.endpoint.startswith("access.")
+        if rule.rule.startswith("/admin") and not open_to_all:
+            path = re.sub(r"<[^>]+>", "x", rule.rule)
+            found += [(method, path) for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}]
+    return found
+
+
+def test_no_admin_page_answers_without_the_password(made: Made) -> None:
+    set_password(made.folder, PASSWORD)
+    stranger = Browser(made.app)
+    rater = Browser(made.app)
+    rater.join()
+    for browser in (stranger, rater):
+        for method, path in admin_routes(made):
+            response = browser.client.open(path, method=method)
+            refused = response.status_code in (400, 401, 403, 404)
+            sent_away = response.status_code == 302 and response.headers["Location"] == "/admin/login"
+            assert refused or sent_away, (method, path, response.status_code)
+
+
+def test_the_one_time_link_works_once_and_the_password_is_kept_as_a_hash_for_the_owner_alone(made: Made) -> None:
+    link = make_setup_link(made.folder)
+    assert link is not None
+    browser = Browser(made.app)
+    browser.get(link)
+    browser.send(browser.page.form(link), password="short")
+    assert browser.status == 422 and "at least 10 characters" in browser.page.text
+    browser.get(link)
+    browser.send(browser.page.form(link), password=PASSWORD)
+    kept = made.folder / "admin.hash"
+    assert PASSWORD not in kept.read_text() and kept.read_text().startswith("scrypt:")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE((made.folder / "secret.key").stat().st_mode) == 0o600
+    assert stat.S_IMODE((made.folder / "study.db").stat().st_mode) == 0o600
+    used = made.folder / "admin.setup"
+    assert not used.exists()
+    used.write_text(hashlib.sha256(link.rpartition("/")[2].encode()).hexdigest())
+    again = Browser(made.app)
+    again.get(link)
+    assert again.status == 404, "not even where the server was stopped before the link's file was gone"
+    assert make_setup_link(made.folder) is None
+
+
+def test_an_admin_session_ends_after_twelve_hours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = admin_browser(made)
+    now = time.time()
+    for hours, address in ((11, "/admin/"), (13, "/admin/login")):
+        monkeypatch.setattr(time, "time", lambda hours=hours: now + 3600 * hours)
+        browser.get("/admin/")
+        assert browser.address == address
+
+
+def admin_browser(made: Made, browser: Browser | None = None) -> Browser:
+    """A browser that has given the password."""
+    set_password(made.folder, PASSWORD)
+    browser = browser or Browser(made.app)
+    browser.get("/admin/login")
+    browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+    assert browser.address == "/admin/"
+    return browser
+
+
+def test_a_browser_is_the_researchers_or_a_raters_and_never_both(made: Made) -> None:
+    browser = admin_browser(made)
+    browser.join(invite(made.store, Study.load(made.folder), 1)[0].path)
+    browser.get("/admin/")
+    assert browser.address == "/admin/login", "who opens a rater's link gives up the admin pages"
+    admin_browser(made, browser)
+    browser.get("/rate/1")
+    assert browser.address == "/consent", "and the other way round"
+
+
+def test_one_raters_token_is_worth_nothing_in_anothers_form(made: Made) -> None:
+    mine, other = Browser(made.app), Browser(made.app)
+    for browser in (mine, other):
+        browser.join()
+        browser.get("/instructions")
+    mine.send(other.page.form())
+    assert mine.status == 400
+    mine.get("/rate/1")
+    assert mine.address == "/rate/1"
+
+
+def test_nothing_is_rated_before_consent(made: Made) -> None:
+    browser = Browser(made.app)
+    browser.get(invite(made.store, Study.load(made.folder), 1)[0].path)
+    assert browser.address == "/consent"
+    browser.post("/rate/1", {"form": "x", "rating-1": "3"})
+    assert browser.status == 401
+
+
+def test_a_new_password_ends_old_admin_sessions(made: Made) -> None:
+    browser = admin_browser(made)
+    set_password(made.folder, "another password")
+    browser.get("/admin/login")
+    assert browser.address == "/admin/login"
+
+
+def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_right(made: Made) -> None:
+    set_password(made.folder, PASSWORD)
+    guesser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
+    statuses = []
+    for _ in range(12):
+        guesser.get("/admin/login")
+        form = guesser.page.form("/admin/login")
+        guesser.send(form, password="wrong password")
+        statuses.append(guesser.status)
+    assert statuses == [403] * 10 + [429] * 2
+    guesser.post("/admin/login", {**form.fields, "password": PASSWORD})
+    assert guesser.status == 429 and "Too many attempts" in guesser.page.text
+    owner = Browser(made.app, REMOTE_ADDR="192.0.2.2")
+    owner.get("/admin/login")
+    owner.send(owner.page.form("/admin/login"), password=PASSWORD)
+    assert owner.status != 429, "others are not locked out"
+
+
+def test_guessing_the_passphrase_is_stopped(make_local: Callable[..., Made]) -> None:
+    entry = 'rules = ["passphrase"]\npassphrase = "green hills"'
+    made = make_local(TOML.replace('rules = ["personal", "open"]', entry))
+    guesser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
+    guesser.get("/")
+    form = guesser.page.form()
+    statuses = []
+    for _ in range(12):
+        guesser.send(form, agree="yes", passphrase="grey hills")
+        statuses.append(guesser.status)
+    assert statuses == [403] * 10 + [429] * 2
+    guesser.send(form, agree="yes", passphrase="green hills")
+    assert guesser.status == 429
+
+
+def test_a_secret_that_could_be_guessed_is_refused(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELSTUDY_SECRET", "x" * 31)
+    with pytest.raises(RelstudyError, match="RELSTUDY_SECRET is too short; at least 32"):
+        create_app(made.folder)
+    monkeypatch.delenv("RELSTUDY_SECRET")
+    (made.folder / "secret.key").write_text("short")
+    with pytest.raises(RelstudyError, match=r"secret\.key: the secret is too short"):
+        create_app(made.folder)
+
+
+def test_workers_share_the_limits_on_guessing(made: Made) -> None:
+    set_password(made.folder, PASSWORD)
+    allowed = 0
+    for app in [create_app(made.folder, store=made.store, workers=2) for _ in range(2)]:
+        guesser = Browser(app, REMOTE_ADDR="192.0.2.1")
+        for _ in range(12):
+            guesser.get("/admin/login")
+            guesser.send(guesser.page.form("/admin/login"), password="wrong password")
+            allowed += guesser.status == 403
+    assert allowed == 10
+
+
+@pytest.mark.parametrize("address", ["/enter/guess", "/admin/setup/guess"])
+def test_guessing_links_is_stopped(made: Made, address: str) -> None:
+    browser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
+    statuses = []
+    for number in range(32):
+        browser.get(f"{address}{number}")
+        statuses.append(browser.status)
+    assert statuses == [404] * 30 + [429] * 2
