@@ -98,7 +98,7 @@
     const options = radios(result);
     // On keyboards whose digits need Shift (French), the bare key counts as its digit, too.
     const key = /^[^a-z0-9]$/i.test(event.key) && /^Digit\d$/.test(event.code) && !event.shiftKey ? event.code.slice(5) : event.key;
-    const undecided = "uU".includes(key) || (key === "0" && !options.some((radio) => radio.value === "0"));
+    const undecided = ["u", "U"].includes(key) || (key === "0" && !options.some((radio) => radio.value === "0"));
     const input = options.find((radio) => radio.dataset.key === (undecided ? "undecided" : key));
     if (!input) return;
     event.preventDefault();
