@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.bootstrap import Figure
-from analysis.candidate import Candidate, Options
-from analysis.correlation import Judgments
-from analysis.draws import Draws
-from analysis.judged import JudgedPairs, rank_power_weights
-from analysis.precision_recall import Retrieval
-from analysis.results import INDICES
-from calibration.estimates import Estimate
+from relstudy.analysis.bootstrap import Figure
+from relstudy.analysis.candidate import Candidate, Options
+from relstudy.analysis.correlation import Judgments
+from relstudy.analysis.draws import Draws
+from relstudy.analysis.judged import JudgedPairs, rank_power_weights
+from relstudy.analysis.precision_recall import Retrieval
+from relstudy.analysis.results import INDICES
+from relstudy.calibration.estimates import Estimate
 
 
 class Bench:

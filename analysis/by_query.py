@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.bench import Bench
-from analysis.candidate import Candidate
-from analysis.correlation import group_ends
+from relstudy.analysis.bench import Bench
+from relstudy.analysis.candidate import Candidate
+from relstudy.analysis.correlation import group_ends
 
 COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "normalised_rank", "pearson"]
 

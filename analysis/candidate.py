@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from analysis.bootstrap import LEVEL, REPLICATES
-from analysis.correlation import Judgments
-from analysis.judged import POPULATIONS, WEIGHTS, JudgedPairs
-from analysis.results import Coverage
-from calibration.errors import RelstudyError
-from mapping.fitted import FittedMapping
+from relstudy.analysis.bootstrap import LEVEL, REPLICATES
+from relstudy.analysis.correlation import Judgments
+from relstudy.analysis.judged import POPULATIONS, WEIGHTS, JudgedPairs
+from relstudy.analysis.results import Coverage
+from relstudy.calibration.errors import RelstudyError
+from relstudy.mapping.fitted import FittedMapping
 
 POLICIES = ("drop", "worst")
 LEAST_COVERAGE = 0.5

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibration.console import print_json, print_table, say
-from calibration.errors import RelstudyError
+from relstudy.calibration.console import print_json, print_table, say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.candidate import Candidate
-    from analysis.results import ScoreResult, SystemScore
-    from analysis.scoring import Options
+    from relstudy.analysis.candidate import Candidate
+    from relstudy.analysis.results import ScoreResult, SystemScore
+    from relstudy.analysis.scoring import Options
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
 CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "population")
@@ -105,8 +105,8 @@ def score(
     relstudy score scores/*.csv --judgments judgments.csv --mappings mappings --save comparison.json
     relstudy score new.csv --against comparison.json
     """
-    from analysis.saved import read_comparison, same_judgments
-    from calibration.judgments import read_judgments
+    from relstudy.analysis.saved import read_comparison, same_judgments
+    from relstudy.calibration.judgments import read_judgments
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
@@ -147,7 +147,7 @@ def score(
 def _options(choices: dict[str, Any], base: Options | None) -> Options:
     from dataclasses import replace
 
-    from analysis.scoring import Options
+    from relstudy.analysis.scoring import Options
 
     named = {name: choices[name] for name in CHOICES}
     changed = {name: value for name, value in named.items() if value is not None}
@@ -174,7 +174,7 @@ def _mappings(path: str | None) -> dict[str, Any]:
     """Fitted mappings by system, from a folder of JSON files or from one."""
     if path is None:
         return {}
-    from mapping.fitted import FittedMapping
+    from relstudy.mapping.fitted import FittedMapping
 
     place = Path(path)
     files = sorted(place.glob("*.json")) if place.is_dir() else [place]
@@ -189,7 +189,7 @@ def _mappings(path: str | None) -> dict[str, Any]:
 
 def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:
     if path.endswith(".npy"):
-        from analysis.vectors import read_vectors, vector_scores
+        from relstudy.analysis.vectors import read_vectors, vector_scores
 
         queries = choices["query_vectors"]
         return vector_scores(
@@ -199,7 +199,7 @@ def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.Dat
             choices["similarity"],
             Path(path).stem,
         )
-    from mapping.scores import read_scores
+    from relstudy.mapping.scores import read_scores
 
     table = read_scores(path)
     for note in table.attrs.get("notes", []):
@@ -212,10 +212,10 @@ def _candidates(
 ) -> list[Candidate]:
     from dataclasses import replace
 
-    from analysis.candidate import candidate_of
-    from analysis.judged import JudgedPairs
-    from analysis.mapped import map_scores
-    from calibration.console import progress
+    from relstudy.analysis.candidate import candidate_of
+    from relstudy.analysis.judged import JudgedPairs
+    from relstudy.analysis.mapped import map_scores
+    from relstudy.calibration.console import progress
 
     pairs = JudgedPairs.of(judgments)
     asked = [name for name in options.directions if name != "*"]
@@ -251,9 +251,9 @@ def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candid
 
 
 def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Options) -> ScoreResult:
-    from analysis.judged import JudgedPairs
-    from analysis.scoring import score_candidates
-    from calibration.console import progress
+    from relstudy.analysis.judged import JudgedPairs
+    from relstudy.analysis.scoring import score_candidates
+    from relstudy.calibration.console import progress
 
     return score_candidates(
         JudgedPairs.of(judgments), candidates, options, lambda systems: progress(systems, "scoring", len(systems))
@@ -261,15 +261,15 @@ def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Option
 
 
 def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: Options, path: str) -> None:
-    from analysis.judged import JudgedPairs
-    from analysis.saved import save_comparison
+    from relstudy.analysis.judged import JudgedPairs
+    from relstudy.analysis.saved import save_comparison
 
     save_comparison(JudgedPairs.of(judgments), candidates, options, path)
     say(f"The comparison is kept in {path}.")
 
 
 def _write_qrels(judgments: pd.DataFrame, options: Options, path: str) -> None:
-    from analysis.trec import gains, lowest_grade, write_qrels
+    from relstudy.analysis.trec import gains, lowest_grade, write_qrels
 
     values = judgments["judgment"].to_numpy(dtype=float)
     lowest = lowest_grade(values, options.threshold)
@@ -280,7 +280,7 @@ def _write_qrels(judgments: pd.DataFrame, options: Options, path: str) -> None:
 def _write_tables(result: ScoreResult, folder: Path) -> None:
     import pandas as pd
 
-    from calibration.tables import write_table
+    from relstudy.calibration.tables import write_table
 
     write_table(result.table(), folder / "scores.csv")
     write_table(result.per_query, folder / "per_query.csv")
@@ -293,15 +293,15 @@ def _write_tables(result: ScoreResult, folder: Path) -> None:
 
 
 def _report(result: ScoreResult, path: str) -> None:
-    from analysis.report.page import score_page
-    from calibration.tables import write_text
+    from relstudy.analysis.report.page import score_page
+    from relstudy.calibration.tables import write_text
 
     write_text(score_page(result), path)
     say(f"The report is in {path}.")
 
 
 def _print(result: ScoreResult, new: list[str]) -> None:
-    from analysis.saved import place_among
+    from relstudy.analysis.saved import place_among
 
     header = ["system", "raw r", "mapped r", "interval", "AP", "interval", "norm. rank", "interval", "coverage"]
     print_table([_row(system) for system in result.systems], header)

@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from analysis.bench import Bench
-from analysis.bootstrap import Figure
-from analysis.candidate import Candidate
-from analysis.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
-from calibration.estimates import Estimate
+from relstudy.analysis.bench import Bench
+from relstudy.analysis.bootstrap import Figure
+from relstudy.analysis.candidate import Candidate
+from relstudy.analysis.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
+from relstudy.calibration.estimates import Estimate
 
 LEAST_COMMON = 0.5
 """Chances of being first are given only where all systems score at least this share of the judged pairs."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.candidate import Candidate, Options
-from analysis.judged import JudgedPairs
-from analysis.precision_recall import RARE
-from analysis.trec import lowest_grade
+from relstudy.analysis.candidate import Candidate, Options
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.precision_recall import RARE
+from relstudy.analysis.trec import lowest_grade
 
 FEW_QUERIES = 10
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis import kernels
-from analysis.bootstrap import Figure, chunks, in_threads
+from relstudy.analysis import kernels
+from relstudy.analysis.bootstrap import Figure, chunks, in_threads
 
 INDICES = ("pearson", "spearman", "kendall")
 
@@ -22,7 +22,7 @@ class Judgments:
     ----------
     row : int64 [pairs], each pair's row of `times`
     judgment : float [pairs]
-    times : how much a pair counts in each replicate, float64 [rows, replicates] (`analysis.draws`)
+    times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.draws`)
 
     Examples
     --------

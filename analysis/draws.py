@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.bootstrap import query_counts
+from relstudy.analysis.bootstrap import query_counts
 
 MOST_CELLS = 250_000_000
 """Pairs times replicates that are held in memory at once: 2 GB."""

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from analysis.bootstrap import REPLICATES, query_counts
-from analysis.draws import MOST_CELLS, Draws, two_stages, whole_queries
-from calibration.errors import RelstudyError
+from relstudy.analysis.bootstrap import REPLICATES, query_counts
+from relstudy.analysis.draws import MOST_CELLS, Draws, two_stages, whole_queries
+from relstudy.calibration.errors import RelstudyError
 
 PAIR = ["query_id", "result_id"]
 WEIGHTS = ("design", "equal", "rank-power")

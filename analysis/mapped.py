@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.candidate import Candidate, MappedScores, with_mapping
-from analysis.judged import JudgedPairs
-from mapping.fitted import FittedMapping
-from mapping.folds import folds_by_group
-from mapping.selection import METHODS, cross_fit, fit_mapping
+from relstudy.analysis.candidate import Candidate, MappedScores, with_mapping
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.selection import METHODS, cross_fit, fit_mapping
 
 
 def map_scores(
@@ -35,8 +35,8 @@ def map_scores(
     Examples
     --------
     >>> import pandas as pd
-    >>> from analysis.candidate import candidate_of
-    >>> from analysis.scoring import Options
+    >>> from relstudy.analysis.candidate import candidate_of
+    >>> from relstudy.analysis.scoring import Options
     >>> table = pd.DataFrame({"query_id": list("aabbcc"), "result_id": list("uvwxyz"), "judgment": [1, 5, 2, 4, 1, 4]})
     >>> pairs = JudgedPairs.of(table.assign(inclusion_probability=1.0))
     >>> candidate = candidate_of(pairs, "one", table.assign(score=table["judgment"] / 5), Options())

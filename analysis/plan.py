@@ -14,13 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import optimize, stats
 
-from analysis.bootstrap import Figure, query_counts
-from analysis.compare import p_value
-from analysis.correlation import Judgments
-from analysis.precision_recall import Retrieval
-from analysis.results import BETTER, INDICES
-from analysis.variances import Variances
-from calibration.errors import RelstudyError
+from relstudy.analysis.bootstrap import Figure, query_counts
+from relstudy.analysis.compare import p_value
+from relstudy.analysis.correlation import Judgments
+from relstudy.analysis.precision_recall import Retrieval
+from relstudy.analysis.results import BETTER, INDICES
+from relstudy.analysis.variances import Variances
+from relstudy.calibration.errors import RelstudyError
 
 BOOTSTRAP = 200
 FIRST_LOOK = 40

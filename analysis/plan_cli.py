@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibration.console import print_json, print_table, progress, say
-from calibration.errors import RelstudyError
+from relstudy.calibration.console import print_json, print_table, progress, say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from analysis.plan import Plan, Source
-    from analysis.variances import Variances
+    from relstudy.analysis.plan import Plan, Source
+    from relstudy.analysis.variances import Variances
 
 
 @click.command()
@@ -54,8 +54,8 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     relstudy plan --ratings pilot.csv --results 20 --ratings-each 2
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
-    from analysis.plan import plan_study
-    from calibration.tables import write_text
+    from relstudy.analysis.plan import plan_study
+    from relstudy.calibration.tables import write_text
 
     if (choices["judgments"] is None) != (choices["scores"] is None):
         raise click.UsageError("--judgments and --scores belong together")
@@ -71,7 +71,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
         progress=lambda numbers, what: progress(numbers, what, len(numbers)),
     )
     if out is not None:
-        from analysis.plan_picture import power_curve
+        from relstudy.analysis.plan_picture import power_curve
 
         write_text(power_curve(found), out)
         say(f"The power curve is in {out}.")
@@ -88,13 +88,13 @@ def _source(choices: dict[str, Any]) -> tuple[Source, Variances | None]:
     """Where studies come from, and the variances that stand behind them where there are any."""
     if choices["judgments"] is not None:
         return _piloted(choices), None
-    from analysis.plan import Assumed
-    from analysis.variances import Variances, variances_of
+    from relstudy.analysis.plan import Assumed
+    from relstudy.analysis.variances import Variances, variances_of
 
     if choices["ratings"] is None:
         variances = Variances(choices["query_sd"], choices["result_sd"], 0.0, choices["noise"])
     else:
-        from calibration.ratings import read_ratings
+        from relstudy.calibration.ratings import read_ratings
 
         variances = variances_of(read_ratings(choices["ratings"]).frame)
     first, second = _two(choices["correlations"], "--correlations", float)
@@ -113,12 +113,12 @@ def _source(choices: dict[str, Any]) -> tuple[Source, Variances | None]:
 
 
 def _piloted(choices: dict[str, Any]) -> Source:
-    from analysis.candidate import candidate_of
-    from analysis.judged import JudgedPairs
-    from analysis.plan import Piloted
-    from analysis.scoring import Options
-    from calibration.judgments import read_judgments
-    from mapping.scores import read_scores
+    from relstudy.analysis.candidate import candidate_of
+    from relstudy.analysis.judged import JudgedPairs
+    from relstudy.analysis.plan import Piloted
+    from relstudy.analysis.scoring import Options
+    from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.scores import read_scores
 
     pairs = JudgedPairs.of(read_judgments(choices["judgments"]))
     reason = pairs.weights_missing("design")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.plan import Plan
-from calibration.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.analysis.plan import Plan
+from relstudy.calibration.figures import INK, MUTED, SERIES, drawing, svg
 
 
 def power_curve(plan: Plan, *, alone: bool = True) -> str:

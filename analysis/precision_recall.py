@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from analysis import kernels
-from analysis.bootstrap import Figure, chunks, in_threads
-from analysis.correlation import group_ends
+from relstudy.analysis import kernels
+from relstudy.analysis.bootstrap import Figure, chunks, in_threads
+from relstudy.analysis.correlation import group_ends
 
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
 """Shares of the collection retrieved at which precision and recall are given with intervals."""
@@ -109,7 +109,7 @@ class Retrieval:
     ----------
     row : int64 [pairs], each pair's row of `times`
     relevant : bool [pairs]
-    times : how much a pair counts in each replicate, float64 [rows, replicates] (`analysis.draws`)
+    times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.draws`)
     queries : how many queries the pairs are of; None takes the number of rows in use
     """
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.bootstrap import Figure
-from calibration.estimates import Estimate
-from mapping.fitted import FittedMapping
+from relstudy.analysis.bootstrap import Figure
+from relstudy.calibration.estimates import Estimate
+from relstudy.mapping.fitted import FittedMapping
 
 INDICES = ("pearson", "average_precision", "normalised_rank")
 """The three indices that systems are compared by; `pearson` is of the mapped scores where there are any."""

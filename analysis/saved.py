@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.candidate import Candidate, MappedScores, candidate_from, with_mapping
-from analysis.judged import JudgedPairs
-from analysis.results import ScoreResult
-from analysis.scoring import Options
-from calibration.errors import RelstudyError
-from calibration.tables import read_json, write_json
+from relstudy.analysis.candidate import Candidate, MappedScores, candidate_from, with_mapping
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring import Options
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.tables import read_json, write_json
 
 KIND = "relstudy comparison"
 VERSION = 1

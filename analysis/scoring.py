@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from analysis.bench import Bench
-from analysis.bootstrap import Figure
-from analysis.by_query import by_query
-from analysis.candidate import Candidate, MappedScores, Options, candidate_of, with_mapping
-from analysis.compare import agreements, compare, orderings
-from analysis.conventions import conventions, notes_on, numbers
-from analysis.correlation import INDICES as CORRELATIONS
-from analysis.judged import JudgedPairs
-from analysis.precision_recall import precision_recall_curve
-from analysis.rank import normalised_rank_fifth_power, normalised_rank_plain, random_assignment
-from analysis.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
-from analysis.trec import graded_figures
-from calibration.errors import RelstudyError
+from relstudy.analysis.bench import Bench
+from relstudy.analysis.bootstrap import Figure
+from relstudy.analysis.by_query import by_query
+from relstudy.analysis.candidate import Candidate, MappedScores, Options, candidate_of, with_mapping
+from relstudy.analysis.compare import agreements, compare, orderings
+from relstudy.analysis.conventions import conventions, notes_on, numbers
+from relstudy.analysis.correlation import INDICES as CORRELATIONS
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.precision_recall import precision_recall_curve
+from relstudy.analysis.rank import normalised_rank_fifth_power, normalised_rank_plain, random_assignment
+from relstudy.analysis.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
+from relstudy.analysis.trec import graded_figures
+from relstudy.calibration.errors import RelstudyError
 
 __all__ = ["Options", "score_candidates", "score_systems"]
 
@@ -37,8 +37,8 @@ def score_systems(
 
     Parameters
     ----------
-    judgments : as `calibration.judgments.read_judgments` gives it
-    scores : system, query_id, result_id, score, as `mapping.scores.read_scores` gives it
+    judgments : as `relstudy.calibration.judgments.read_judgments` gives it
+    scores : system, query_id, result_id, score, as `relstudy.mapping.scores.read_scores` gives it
     mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
     options : threshold, weights, coverage policy, bootstrap
 

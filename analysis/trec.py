@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.bench import Bench
-from analysis.bootstrap import Figure
-from analysis.candidate import Candidate
-from calibration.errors import RelstudyError
-from calibration.tables import replacing
+from relstudy.analysis.bench import Bench
+from relstudy.analysis.bootstrap import Figure
+from relstudy.analysis.candidate import Candidate
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.tables import replacing
 
 
 def gains(judgment: np.ndarray, lowest: float) -> np.ndarray:

@@ -25,10 +25,10 @@ sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file_
 import numpy as np
 import pandas as pd
 
-from analysis.correlation import Judgments
-from analysis.draws import Draws, two_stages, whole_queries
-from analysis.precision_recall import Retrieval, average_precision, precision_recall_curve
-from calibration.console import print_table
+from relstudy.analysis.correlation import Judgments
+from relstudy.analysis.draws import Draws, two_stages, whole_queries
+from relstudy.analysis.precision_recall import Retrieval, average_precision, precision_recall_curve
+from relstudy.calibration.console import print_table
 
 
 class Took(NamedTuple):
@@ -166,7 +166,7 @@ def run_rows(lines: int) -> list[list[str]]:
     """Reading a TREC run."""
     import ir_measures
 
-    from mapping.scores import read_scores
+    from relstudy.mapping.scores import read_scores
 
     random = np.random.default_rng(2)
     query = np.repeat(np.arange(lines // 1000), 1000)
@@ -192,7 +192,7 @@ def run_rows(lines: int) -> list[list[str]]:
 
 def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
     """Scoring as the command does it: direction, all indices, comparisons, orderings, per query."""
-    from analysis.scoring import Options, score_systems
+    from relstudy.analysis.scoring import Options, score_systems
 
     random = np.random.default_rng(3)
     ids = {

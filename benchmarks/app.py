@@ -316,12 +316,12 @@ def our_folder(folder: Path) -> Path:
 
 def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: int, threads: int) -> dict[str, Any]:
     """Serve, load, and compare what was acknowledged with the export."""
-    from studyapp.export import ratings_table
-    from studyapp.store import Store
-    from studyapp.study import Study
+    from relstudy.studyapp.export import ratings_table
+    from relstudy.studyapp.store import Store
+    from relstudy.studyapp.study import Study
 
     port = free_port()
-    command = [sys.executable, "-m", "studyapp", "serve", str(folder), "--port", str(port), "--workers", str(workers)]
+    command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--workers", str(workers)]
     with running([*command, "--threads", str(threads), "--quiet"], port, folder / "server.log", {"DATABASE_URL": url}):
         tally = load("ours", port, raters, seconds)
     store = Store(url)

@@ -22,9 +22,9 @@ import pandas as pd
 # This file has the package's name, so its folder must not come first.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from calibration.judgments import make_judgments  # noqa: E402
-from calibration.methods import fit_lines  # noqa: E402
-from calibration.panel import Panel  # noqa: E402
+from relstudy.calibration.judgments import make_judgments  # noqa: E402
+from relstudy.calibration.methods import fit_lines  # noqa: E402
+from relstudy.calibration.panel import Panel  # noqa: E402
 
 METHODS = ("mean", "zscore", "shrunk", "pooled")
 

@@ -16,20 +16,20 @@ import click
 import numpy as np
 import pandas as pd
 
-from analysis.scoring import Options as Scoring
-from analysis.scoring import score_systems
-from calibration.console import print_table, progress
-from calibration.ratings import read_ratings
-from calibration.study import calibrate
-from calibration.tables import read_json, write_table
-from studyapp.choosing import Options, choose_from
-from studyapp.collection import Collection
-from studyapp.demo.collection import DemoCollection, make_collection
-from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.pipeline import THRESHOLD
-from studyapp.demo.recovered import Census, Recovered, census, system_rows
-from studyapp.demo.sizes import Size, available_systems
-from studyapp.sources import Source, open_sources
+from relstudy.analysis.scoring import Options as Scoring
+from relstudy.analysis.scoring import score_systems
+from relstudy.calibration.console import print_table, progress
+from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.study import calibrate
+from relstudy.calibration.tables import read_json, write_table
+from relstudy.studyapp.choosing import Options, choose_from
+from relstudy.studyapp.collection import Collection
+from relstudy.studyapp.demo.collection import DemoCollection, make_collection
+from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.pipeline import THRESHOLD
+from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
+from relstudy.studyapp.demo.sizes import Size, available_systems
+from relstudy.studyapp.sources import Source, open_sources
 
 
 def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:

@@ -50,8 +50,8 @@ def make_study(folder: Path, items: int, seed: int = 0) -> None:
 
 def ours(items: int, queries: int, results: int) -> tuple[float, int]:
     """Seconds for load, fit, draw and write; number of pairs."""
-    from studyapp.choosing import Options, choose
-    from studyapp.commands.sample import write
+    from relstudy.studyapp.choosing import Options, choose
+    from relstudy.studyapp.commands.sample import write
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -67,7 +67,7 @@ def make_pictures_study(folder: Path, items: int, seed: int = 0) -> None:
     """Pictures of one pixel with keywords, and the features of the paper's systems made up, as if indexed before."""
     from PIL import Image
 
-    from studyapp.collection import Collection
+    from relstudy.studyapp.collection import Collection
 
     rng = np.random.default_rng(seed)
     (folder / "pictures").mkdir()
@@ -104,8 +104,8 @@ def make_pictures_study(folder: Path, items: int, seed: int = 0) -> None:
 
 def paper_systems(items: int, queries: int, results: int) -> None:
     """As `ours`, with the paper's four systems; indexing is not counted."""
-    from studyapp.choosing import Options, choose
-    from studyapp.commands.sample import write
+    from relstudy.studyapp.choosing import Options, choose
+    from relstudy.studyapp.commands.sample import write
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -152,7 +152,7 @@ class Matrix:
 
 def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float) -> tuple[float, float]:
     """Precision and recall where every pair that scores at least `cut` is retrieved."""
-    from analysis.precision_recall import precision_recall_curve
+    from relstudy.analysis.precision_recall import precision_recall_curve
 
     curve = precision_recall_curve(good, score, weight)
     point = np.flatnonzero(curve.threshold >= cut)[-1]
@@ -170,8 +170,8 @@ class World:
     """
 
     def __init__(self, relevant: np.ndarray, systems: dict[str, np.ndarray], results: int) -> None:
-        from studyapp.collection import Collection, Item
-        from studyapp.design import Round, shape
+        from relstudy.studyapp.collection import Collection, Item
+        from relstudy.studyapp.design import Round, shape
 
         number = len(relevant)
         collection = Collection([Item(f"i{place}", "image") for place in range(number)])
@@ -201,8 +201,8 @@ class World:
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """One draw: [systems, design / rank to the fifth / no weights, precision and recall]."""
-        from analysis.judged import rank_power_weights
-        from studyapp.sampling import simple_random_sample, systematic_sample
+        from relstudy.analysis.judged import rank_power_weights
+        from relstudy.studyapp.sampling import simple_random_sample, systematic_sample
 
         queries = simple_random_sample(len(self.shapes), len(self.shapes) // 2, rng)
         chosen = [systematic_sample(self.shapes[query].probability, rng) for query in queries]
@@ -242,9 +242,9 @@ def bias(number: int = 400, draws: int = 200) -> None:
 
 def within_two_errors(number: int = 300, draws: int = 200, sets: int = 24) -> None:
     """How often a mean over draws lies within two standard errors of the demo's truth, over sets of draws."""
-    from studyapp.collection import Collection, Item, split_keywords
-    from studyapp.demo.collection import make_collection
-    from studyapp.systems.keywords import Keywords
+    from relstudy.studyapp.collection import Collection, Item, split_keywords
+    from relstudy.studyapp.demo.collection import make_collection
+    from relstudy.studyapp.systems.keywords import Keywords
 
     demo = make_collection(number, 0)
     items = [
@@ -279,14 +279,14 @@ def rounds(number: int = 1_000) -> None:
     """Table 5.2 on the demo's panel: keyword overlap and colours, 100 queries of 20 results in each round."""
     from sklearn.isotonic import IsotonicRegression
 
-    from analysis.uniformity import uniformity_table
-    from mapping.fitted import FittedMapping
-    from studyapp.choosing import Options, choose_from
-    from studyapp.collection import Collection
-    from studyapp.demo.collection import make_collection, write_collection
-    from studyapp.demo.panel import Panel, draw_raters
-    from studyapp.next_round import NextOptions, next_from
-    from studyapp.sources import open_sources
+    from relstudy.analysis.uniformity import uniformity_table
+    from relstudy.mapping.fitted import FittedMapping
+    from relstudy.studyapp.choosing import Options, choose_from
+    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.demo.collection import make_collection, write_collection
+    from relstudy.studyapp.demo.panel import Panel, draw_raters
+    from relstudy.studyapp.next_round import NextOptions, next_from
+    from relstudy.studyapp.sources import open_sources
 
     with tempfile.TemporaryDirectory() as name:
         demo = make_collection(number, 0)

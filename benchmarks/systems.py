@@ -29,7 +29,7 @@ def make_pictures(folder: Path, number: int) -> None:
     """The demo's collection at 192 x 128."""
     from PIL import Image
 
-    from studyapp.demo.collection import make_collection, write_collection
+    from relstudy.studyapp.demo.collection import make_collection, write_collection
 
     write_collection(make_collection(number, 0), folder, workers=os.cpu_count() or 1)
     for path in (folder / "pictures").iterdir():
@@ -54,9 +54,9 @@ def cpu() -> float:
 
 
 def main() -> None:
-    from studyapp.collection import Collection
-    from studyapp.systems import SYSTEMS, fit
-    from studyapp.systems.base import silent
+    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.systems import SYSTEMS, fit
+    from relstudy.studyapp.systems.base import silent
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=int, default=1_000)

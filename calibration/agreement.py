@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from calibration.estimates import Estimate
-from calibration.panel import Panel
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.panel import Panel
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -189,7 +189,7 @@ def pairwise(panel: Panel, seed: int = 0) -> Pairwise:
 
     Examples
     --------
-    >>> from calibration.simulation import simulate_panel
+    >>> from relstudy.calibration.simulation import simulate_panel
     >>> found = pairwise(simulate_panel(3, 40, 0, seed=1).panel)
     >>> found.couples, found.kappa.value > 0.4
     (3, True)

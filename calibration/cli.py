@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibration.console import print_json, print_table, progress, say
-from calibration.errors import RelstudyError
+from relstudy.calibration.console import print_json, print_table, progress, say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from calibration.study import Calibration
+    from relstudy.calibration.study import Calibration
 
 METHODS = ("pooled", "shrunk", "zscore", "mean", "none", "ordinal")
 
@@ -84,9 +84,9 @@ def calibrate(
         raise click.UsageError("--binary goes with --figures.")
     if scores and compare is None:
         raise click.UsageError("--scores goes with --compare.")
-    from calibration.ratings import read_ratings
-    from calibration.study import calibrate as put_on_one_scale
-    from calibration.study import summary
+    from relstudy.calibration.ratings import read_ratings
+    from relstudy.calibration.study import calibrate as put_on_one_scale
+    from relstudy.calibration.study import summary
 
     if out is not None and out.is_file():
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
@@ -122,8 +122,8 @@ def calibrate(
 def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
     import numpy as np
 
-    from calibration.judgments import PROBABILITIES, pair_probabilities, write_judgments
-    from calibration.tables import Checked, write_table
+    from relstudy.calibration.judgments import PROBABILITIES, pair_probabilities, write_judgments
+    from relstudy.calibration.tables import Checked, write_table
 
     frame, judgments = result.ratings.frame, result.judgments
     if pairs is not None:
@@ -156,9 +156,9 @@ def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
 
 
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
-    from calibration.plots import binary_against_graded, pictures
-    from calibration.ratings import read_ratings
-    from calibration.tables import write_text
+    from relstudy.calibration.plots import binary_against_graded, pictures
+    from relstudy.calibration.ratings import read_ratings
+    from relstudy.calibration.tables import write_text
 
     drawings = pictures(result)
     if binary is not None:
@@ -172,7 +172,7 @@ def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
 
 
 def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json: bool) -> None:
-    from calibration.comparison import compare_rater, read_plain_scores
+    from relstudy.calibration.comparison import compare_rater, read_plain_scores
 
     comparison = compare_rater(result, rater, [read_plain_scores(path) for path in scores])
     if as_json:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from calibration.panel import Panel
-from calibration.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 
 MIN_RATINGS = 5
 MIN_FOR_SPREAD = 10
@@ -51,7 +51,7 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
 
     Examples
     --------
-    >>> from calibration.simulation import simulate_panel
+    >>> from relstudy.calibration.simulation import simulate_panel
     >>> balance(simulate_panel(12, 20, 40, handed_out="sorted", seed=1).panel).p < 0.01
     True
     >>> balance(simulate_panel(12, 20, 0, seed=1).panel).reason

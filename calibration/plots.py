@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.errors import RelstudyError
-from calibration.figures import GRID, INK, MUTED, SERIES, drawing, svg
-from calibration.variance import pair_variances
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.figures import GRID, INK, MUTED, SERIES, drawing, svg
+from relstudy.calibration.variance import pair_variances
 
 if TYPE_CHECKING:
-    from calibration.study import Calibration
+    from relstudy.calibration.study import Calibration
 
 MOST_POINTS = 2000
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibration.linear import Lines
-from calibration.panel import Panel
+from relstudy.calibration.linear import Lines
+from relstudy.calibration.panel import Panel
 
 FLAGS = {
     "constant": "the same rating on every pair",
@@ -70,7 +70,7 @@ def rater_profiles(panel: Panel, lines: Lines, seconds: np.ndarray | None = None
 
     Examples
     --------
-    >>> from calibration.methods import fit_lines
+    >>> from relstudy.calibration.methods import fit_lines
     >>> frame = pd.DataFrame({"rater_id": list("aaabbb"), "pair_id": list("pqspqs"), "rating": [1, 3, 5, 3, 3, 3]})
     >>> panel = Panel.from_frame(frame)
     >>> rater_profiles(panel, fit_lines(panel, "mean"))["flags"].tolist()

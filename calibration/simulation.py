@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.panel import Panel
-from calibration.ratings import scale_ends
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.ratings import scale_ends
 
 
 @dataclass(frozen=True)

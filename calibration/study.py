@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration import agreement
-from calibration.choice import Choice, check_pooled, choose_method
-from calibration.estimates import Estimate
-from calibration.judgments import make_judgments
-from calibration.linear import METHODS, Lines
-from calibration.methods import fit_method
-from calibration.panel import Panel
-from calibration.raters import rater_profiles
-from calibration.ratings import Ratings
-from calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
+from relstudy.calibration import agreement
+from relstudy.calibration.choice import Choice, check_pooled, choose_method
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.linear import METHODS, Lines
+from relstudy.calibration.methods import fit_method
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.raters import rater_profiles
+from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def calibrate(
 
     Examples
     --------
-    >>> from calibration.ratings import check_ratings
-    >>> from calibration.tables import Checked
+    >>> from relstudy.calibration.ratings import check_ratings
+    >>> from relstudy.calibration.tables import Checked
     >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
     ...                       "rating": ["1", "3", "3", "5"]})
     >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), "mean")

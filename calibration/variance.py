@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.estimates import Estimate
-from calibration.methods import Fitted, fit_method
-from calibration.panel import Panel
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.methods import Fitted, fit_method
+from relstudy.calibration.panel import Panel
 
 FOLDS = 5
 ENOUGH_PAIRS = 20
@@ -103,7 +103,7 @@ def leave_one_out_correlation(
 
     Examples
     --------
-    >>> from calibration.simulation import simulate_panel
+    >>> from relstudy.calibration.simulation import simulate_panel
     >>> panel = simulate_panel(20, 20, 60, seed=1).panel
     >>> raw, pooled = (leave_one_out_correlation(panel, method).value for method in ("none", "pooled"))
     >>> raw < pooled

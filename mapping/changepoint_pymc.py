@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from calibration.console import hushed
-from calibration.errors import RelstudyError
-from mapping.changepoint import PLAIN_LIMIT, Prior, curves, monotone_deficit
-from mapping.isotonic import isotonic_fit
-from mapping.pooling import Pooled
+from relstudy.calibration.console import hushed
+from relstudy.calibration.errors import RelstudyError
+from relstudy.mapping.changepoint import PLAIN_LIMIT, Prior, curves, monotone_deficit
+from relstudy.mapping.isotonic import isotonic_fit
+from relstudy.mapping.pooling import Pooled
 
 R_HAT_LIMIT = 1.01
 KEPT = 200  # draws whose curves are kept, spread evenly over the chains

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibration.console import print_json, print_table, progress, say
-from calibration.errors import RelstudyError
+from relstudy.calibration.console import print_json, print_table, progress, say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,10 +67,10 @@ def fit(
     SCORES is a table (long or wide, CSV or Parquet) or a TREC run. Methods are compared out of fold, folds by query;
     the in-sample correlation stands beside it only to show how much it flatters.
     """
-    from calibration.judgments import read_judgments
-    from mapping.scores import read_scores
-    from mapping.selection import METHODS as ALL
-    from mapping.selection import choose
+    from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.scores import read_scores
+    from relstudy.mapping.selection import METHODS as ALL
+    from relstudy.mapping.selection import choose
 
     table = read_scores(scores, leave_out=leave_out, only=only or None)
     for note in table.attrs["notes"]:
@@ -99,8 +99,8 @@ def fit(
     for file, choice, part in fitted:
         choice.mapping.write(output / f"{file}.json")
         if figures:
-            from calibration.tables import write_text
-            from mapping.plots import mapping_figure
+            from relstudy.calibration.tables import write_text
+            from relstudy.mapping.plots import mapping_figure
 
             picture = mapping_figure(choice.mapping, part["score"], part["judgment"], alone=True)
             write_text(picture, output / f"{file}.svg")

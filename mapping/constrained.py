@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mapping.estimator import MonotoneMapping
-from mapping.fitted import FittedMapping
-from mapping.pooling import Pooled, into_bins, pool
-from mapping.solver import cvxpy, solve, solve_quadratic
+from relstudy.mapping.estimator import MonotoneMapping
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.pooling import Pooled, into_bins, pool
+from relstudy.mapping.solver import cvxpy, solve, solve_quadratic
 
 
 def quadratic_program(pooled: Pooled, increasing: bool = True) -> np.ndarray:

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from mapping.fitted import OUT_OF_BOUNDS, FittedMapping
-from mapping.pooling import rises
+from relstudy.mapping.fitted import OUT_OF_BOUNDS, FittedMapping
+from relstudy.mapping.pooling import rises
 
 
 class MonotoneMapping(RegressorMixin, BaseEstimator):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from mapping.estimator import MonotoneMapping
-from mapping.fitted import FittedMapping, drop_inner_knots
-from mapping.pooling import Pooled, pool, sort_pairs
+from relstudy.mapping.estimator import MonotoneMapping
+from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
+from relstudy.mapping.pooling import Pooled, pool, sort_pairs
 
 BAND_KNOTS = 400
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.figures import INK, MUTED, SERIES, drawing, svg
-from mapping.fitted import FittedMapping
+from relstudy.calibration.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.mapping.fitted import FittedMapping
 
 if TYPE_CHECKING:
-    from mapping.bayes import BayesMapping
+    from relstudy.mapping.bayes import BayesMapping
 
 MOST_POINTS = 2000
 
@@ -60,7 +60,7 @@ def adaptive_bins(mapped: ArrayLike, judgments: ArrayLike, bins: int = 20) -> tu
     >>> centres.tolist(), means.tolist()
     ([1.5, 3.5], [1.0, 4.0])
     """
-    from mapping.pooling import into_bins, pool
+    from relstudy.mapping.pooling import into_bins, pool
 
     binned = into_bins(pool(mapped, judgments), bins)
     with np.errstate(invalid="ignore", divide="ignore"):

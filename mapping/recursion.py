@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from mapping.compiled import compiled
+from relstudy.mapping.compiled import compiled
 
 
 @compiled

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.errors import RelstudyError
-from calibration.estimates import Estimate
-from mapping.correlation import NO_RELATION
-from mapping.fitted import FittedMapping
-from mapping.folds import folds_by_group
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.estimates import Estimate
+from relstudy.mapping.correlation import NO_RELATION
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.folds import folds_by_group
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes")
 BEST = "best"
@@ -29,19 +29,19 @@ def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
     [3.0]
     """
     if method == "isotonic":
-        from mapping.isotonic import IsotonicMapping
+        from relstudy.mapping.isotonic import IsotonicMapping
 
         return IsotonicMapping(**parameters)
     if method == "bagged":
-        from mapping.isotonic import BaggedMapping
+        from relstudy.mapping.isotonic import BaggedMapping
 
         return BaggedMapping(seed=seed, **parameters)
     if method == "correlation":
-        from mapping.correlation import CorrelationMapping
+        from relstudy.mapping.correlation import CorrelationMapping
 
         return CorrelationMapping(seed=seed, **parameters)
     if method == "bayes":
-        from mapping.bayes import BayesMapping
+        from relstudy.mapping.bayes import BayesMapping
 
         return BayesMapping(seed=seed, **parameters)
     raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*METHODS, BEST))}")

@@ -21,12 +21,12 @@ from collections import defaultdict
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from analysis.draws import two_stages, whole_queries
-from analysis.precision_recall import Retrieval
-from calibration.console import print_table, progress
-from studyapp.demo.latent import draw_scenes
-from studyapp.demo.truth import closeness, to_scale
-from studyapp.sampling import inclusion_probabilities, rank_share, simple_random_sample, systematic_sample
+from relstudy.analysis.draws import two_stages, whole_queries
+from relstudy.analysis.precision_recall import Retrieval
+from relstudy.calibration.console import print_table, progress
+from relstudy.studyapp.demo.latent import draw_scenes
+from relstudy.studyapp.demo.truth import closeness, to_scale
+from relstudy.studyapp.sampling import inclusion_probabilities, rank_share, simple_random_sample, systematic_sample
 
 IMAGES = 320
 SKILL = (0.9, 0.7, 0.5, 0.3)

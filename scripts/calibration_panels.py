@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.choice import choose_method
-from calibration.judgments import make_judgments
-from calibration.methods import fit_lines
-from calibration.panel import Panel
-from calibration.ratings import read_ratings
-from calibration.simulation import SimulatedPanel, simulate_panel
-from calibration.variance import leave_one_out_correlation
+from relstudy.calibration.choice import choose_method
+from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
+from relstudy.calibration.variance import leave_one_out_correlation
 
 METHODS = ("none", "mean", "zscore", "shrunk", "pooled")
 SCALES = ("1-5", "0-6", "binary", "1-9")

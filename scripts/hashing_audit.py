@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.hashing.audit import audit
-from analysis.hashing.counts import count
-from analysis.hashing.encoders import ENCODERS
-from analysis.hashing.labels import Labels, mask_words
-from analysis.hashing.mean_average_precision import mean_average_precision
-from analysis.hashing.people import graded_ndcg, hamming_scores
-from analysis.hashing.truth import LabelTruth
-from analysis.scoring import Options, score_systems
-from calibration.console import print_table
-from calibration.judgments import read_judgments
-from studyapp.collection import Collection
+from relstudy.analysis.hashing.audit import audit
+from relstudy.analysis.hashing.counts import count
+from relstudy.analysis.hashing.encoders import ENCODERS
+from relstudy.analysis.hashing.labels import Labels, mask_words
+from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores
+from relstudy.analysis.hashing.truth import LabelTruth
+from relstudy.analysis.scoring import Options, score_systems
+from relstudy.calibration.console import print_table
+from relstudy.calibration.judgments import read_judgments
+from relstudy.studyapp.collection import Collection
 
 ENCODED = ("lsh", "pcah", "itq", "spherical")
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from calibration.tables import write_table
-from mapping.scores import read_scores, write_scores
-from studyapp.demo.pipeline import run_demo
-from studyapp.demo.sizes import Size
+from relstudy.calibration.tables import write_table
+from relstudy.mapping.scores import read_scores, write_scores
+from relstudy.studyapp.demo.pipeline import run_demo
+from relstudy.studyapp.demo.sizes import Size
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
 SIZE = Size(images=120, queries=40, results=14, base=24, ratings_per_pair=2, raters=8)

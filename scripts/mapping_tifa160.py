@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 
-from calibration.console import print_table, progress
-from calibration.judgments import read_judgments
-from mapping.folds import folds_by_group
-from mapping.scores import read_scores
-from mapping.selection import METHODS, correlation, cross_fit, fit_mapping
+from relstudy.calibration.console import print_table, progress
+from relstudy.calibration.judgments import read_judgments
+from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.scores import read_scores
+from relstudy.mapping.selection import METHODS, correlation, cross_fit, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa160_likert"
 

@@ -14,17 +14,17 @@ import pandas as pd
 import sqlalchemy as sa
 from playwright.sync_api import Page, sync_playwright
 
-from studyapp import people
-from studyapp.access import set_password
-from studyapp.app import create_app, prepare
-from studyapp.demo.collection import DemoCollection, make_collection, write_collection
-from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.server import serving
-from studyapp.demo.visit import read_page
-from studyapp.items import item_key
-from studyapp.secret import read_secret
-from studyapp.store import Store, ratings
-from studyapp.study import Study
+from relstudy.studyapp import people
+from relstudy.studyapp.access import set_password
+from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
+from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.server import serving
+from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.items import item_key
+from relstudy.studyapp.secret import read_secret
+from relstudy.studyapp.store import Store, ratings
+from relstudy.studyapp.study import Study
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "assets"
 PASSWORD = "only for this picture"

@@ -14,11 +14,11 @@ from flask import Blueprint, abort, redirect, request, session
 from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from studyapp import visitor
-from studyapp.pages import PasswordPage
-from studyapp.secret import write_private
-from studyapp.show import show
-from studyapp.site import site
+from relstudy.studyapp import visitor
+from relstudy.studyapp.pages import PasswordPage
+from relstudy.studyapp.secret import write_private
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import site
 
 blueprint = Blueprint("access", __name__, url_prefix="/admin")
 

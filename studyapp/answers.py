@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from studyapp.sequence import Assignment
-from studyapp.slots import settle
-from studyapp.store import assignments, ratings
+from relstudy.studyapp.sequence import Assignment
+from relstudy.studyapp.slots import settle
+from relstudy.studyapp.store import assignments, ratings
 
 # Built once: building a statement costs more than running it.
 _REVISIONS = (

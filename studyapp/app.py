@@ -16,19 +16,19 @@ from flask import Flask, Response, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
-from studyapp import access, ending, entry, pictures, practice, rating
-from studyapp.admin import export, handout, invite, overview, raters
-from studyapp.assets import serve_assets
-from studyapp.items import Items
-from studyapp.pages import MessagePage
-from studyapp.refused import refused
-from studyapp.secret import read_secret
-from studyapp.security import Limit, Sessions, Signer, add_headers
-from studyapp.show import prepare_templates, show
-from studyapp.site import Site, site
-from studyapp.store import Store, trouble
-from studyapp.study import Study
-from studyapp.texts import Texts
+from relstudy.studyapp import access, ending, entry, pictures, practice, rating
+from relstudy.studyapp.admin import export, handout, invite, overview, raters
+from relstudy.studyapp.assets import serve_assets
+from relstudy.studyapp.items import Items
+from relstudy.studyapp.pages import MessagePage
+from relstudy.studyapp.refused import refused
+from relstudy.studyapp.secret import read_secret
+from relstudy.studyapp.security import Limit, Sessions, Signer, add_headers
+from relstudy.studyapp.show import prepare_templates, show
+from relstudy.studyapp.site import Site, site
+from relstudy.studyapp.store import Store, trouble
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.texts import Texts
 
 BODY_LIMIT = 64 * 1024
 log = logging.getLogger("relstudy")
@@ -87,7 +87,7 @@ def create_app(
 
 def prepare(folder: str | Path, store: Store | None = None) -> Study:
     """Bring a study's database up to date with its files; run once before serving."""
-    from studyapp.pool import synchronise
+    from relstudy.studyapp.pool import synchronise
 
     study = Study.load(folder)
     items = Items.load(Path(folder), read_secret(folder))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from calibration.tables import replacing
-from studyapp.store import Store, metadata
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.tables import replacing
+from relstudy.studyapp.store import Store, metadata
 
 
 def copy_database(store: Store, target: Path) -> int:

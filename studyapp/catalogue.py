@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from studyapp.store import pages, pairs
+from relstudy.studyapp.store import pages, pairs
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class PageRow:
 class Catalogue:
     """The study's active pages and its pairs.
 
-    `nothing_expires_before` is a note of `studyapp.slots`: by block, when the first lease ends.
+    `nothing_expires_before` is a note of `relstudy.studyapp.slots`: by block, when the first lease ends.
     """
 
     def __init__(self, connection: sa.Connection) -> None:

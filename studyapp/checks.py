@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from studyapp.items import Items
-from studyapp.pairs import Pair, known_pair_ids
-from studyapp.store import pages, pairs
-from studyapp.study import Study
-from studyapp.study_parts import Block
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.items import Items
+from relstudy.studyapp.pairs import Pair, known_pair_ids
+from relstudy.studyapp.store import pages, pairs
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import Block
 
 
 @dataclass(frozen=True)

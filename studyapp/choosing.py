@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.design import Design, Round, Shape, shape
-from studyapp.kept_scores import KeptScores
-from studyapp.preview import Expectation
-from studyapp.sampling import base_block, simple_random_sample, systematic_sample
-from studyapp.sources import Source, open_sources
-from studyapp.systems.base import Progress, silent
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.design import Design, Round, Shape, shape
+from relstudy.studyapp.kept_scores import KeptScores
+from relstudy.studyapp.preview import Expectation
+from relstudy.studyapp.sampling import base_block, simple_random_sample, systematic_sample
+from relstudy.studyapp.sources import Source, open_sources
+from relstudy.studyapp.systems.base import Progress, silent
 
 PAIR_COLUMNS = [
     *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
@@ -30,7 +30,7 @@ class Options:
 
     Parameters
     ----------
-    systems : see `studyapp.sources.open_sources`
+    systems : see `relstudy.studyapp.sources.open_sources`
     queries : how many queries by image, drawn at random; all where there are fewer
     text_queries : the same for queries by text; None: as `queries`
     given : ids of the queries to use instead, all of them

@@ -8,22 +8,25 @@ from typing import Any
 import click
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("studyapp.commands.demo:demo", "The whole way, on a rendered collection and a simulated panel."),
-    "new": ("studyapp.commands.new:new", "Start a study: a commented study.toml and an example collection."),
-    "sample": ("studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
-    "systems": ("studyapp.commands.systems:systems", "Score a study's queries with the built-in retrieval systems."),
-    "serve": ("studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
-    "invite": ("studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
-    "status": ("studyapp.commands.status:status", "Show how far the ratings have come."),
-    "export": ("studyapp.commands.export:export", "Write the ratings to a table."),
-    "backup": ("studyapp.commands.backup:backup", "Copy a live database."),
-    "forget": ("studyapp.commands.forget:forget", "Remove one rater's data."),
-    "calibrate": ("calibration.cli:calibrate", "Ratings to judgments and rater profiles, on one scale."),
-    "fit": ("mapping.cli:fit", "Map system scores to judgments; choose the method out of sample."),
-    "score": ("analysis.cli:score", "Score a system against the judgments, with intervals."),
-    "report": ("analysis.report.cli:report", "Write the report page of a study."),
-    "hash": ("analysis.hashing.cli:hash_group", "Hamming metrics for binary hash codes."),
-    "plan": ("analysis.plan_cli:plan", "How many queries, pairs and raters tell two systems apart."),
+    "demo": ("relstudy.studyapp.commands.demo:demo", "The whole way, on a rendered collection and a simulated panel."),
+    "new": ("relstudy.studyapp.commands.new:new", "Start a study: a commented study.toml and an example collection."),
+    "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
+    "systems": (
+        "relstudy.studyapp.commands.systems:systems",
+        "Score a study's queries with the built-in retrieval systems.",
+    ),
+    "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
+    "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
+    "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),
+    "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
+    "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
+    "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
+    "calibrate": ("relstudy.calibration.cli:calibrate", "Ratings to judgments and rater profiles, on one scale."),
+    "fit": ("relstudy.mapping.cli:fit", "Map system scores to judgments; choose the method out of sample."),
+    "score": ("relstudy.analysis.cli:score", "Score a system against the judgments, with intervals."),
+    "report": ("relstudy.analysis.report.cli:report", "Write the report page of a study."),
+    "hash": ("relstudy.analysis.hashing.cli:hash_group", "Hamming metrics for binary hash codes."),
+    "plan": ("relstudy.analysis.plan_cli:plan", "How many queries, pairs and raters tell two systems apart."),
 }
 
 
@@ -45,8 +48,8 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        from calibration.console import fail
-        from calibration.errors import RelstudyError
+        from relstudy.calibration.console import fail
+        from relstudy.calibration.errors import RelstudyError
 
         try:
             return super().invoke(ctx)

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from calibration.tables import read_json, write_json
-from studyapp.collection import Collection, Item
-from studyapp.responses import ResponseShape
-from studyapp.sampling import inclusion_probabilities, rank_share
-from studyapp.sources import Source
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.tables import read_json, write_json
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.responses import ResponseShape
+from relstudy.studyapp.sampling import inclusion_probabilities, rank_share
+from relstudy.studyapp.sources import Source
 
 RANDOM = "random"
 VERSION = 1
@@ -82,7 +82,7 @@ def shape(this: Round, query: Item, collection: Collection, sources: Sequence[So
     """The probabilities of a query's candidates, given that the query is drawn.
 
     First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1. A system that
-    cannot answer the query is left out of the mean. Later rounds: `studyapp.responses`.
+    cannot answer the query is left out of the mean. Later rounds: `relstudy.studyapp.responses`.
     """
     candidates = candidates_of(query, collection)
     number = len(candidates)

@@ -9,16 +9,16 @@ import sqlalchemy as sa
 from flask import Blueprint, redirect, request
 from flask.typing import ResponseReturnValue
 
-from studyapp import visitor
-from studyapp.enrolment import lock_rater
-from studyapp.handout import add_pages, next_step
-from studyapp.onward import address, advance
-from studyapp.pages import QuestionsPage, QuestionView, ThanksPage
-from studyapp.refused import refused
-from studyapp.show import paragraphs, show, unavailable
-from studyapp.site import site
-from studyapp.store import raters
-from studyapp.study_parts import Question
+from relstudy.studyapp import visitor
+from relstudy.studyapp.enrolment import lock_rater
+from relstudy.studyapp.handout import add_pages, next_step
+from relstudy.studyapp.onward import address, advance
+from relstudy.studyapp.pages import QuestionsPage, QuestionView, ThanksPage
+from relstudy.studyapp.refused import refused
+from relstudy.studyapp.show import paragraphs, show, unavailable
+from relstudy.studyapp.site import site
+from relstudy.studyapp.store import raters
+from relstudy.studyapp.study_parts import Question
 
 blueprint = Blueprint("ending", __name__)
 

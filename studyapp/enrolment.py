@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from studyapp.store import raters
-from studyapp.study import Study
+from relstudy.studyapp.store import raters
+from relstudy.studyapp.study import Study
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOCKED = sa.select(raters).where(raters.c.id == sa.bindparam("rater")).with_for_update()

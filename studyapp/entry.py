@@ -13,12 +13,12 @@ from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from studyapp import visitor
-from studyapp.enrolment import enrol, find_rater
-from studyapp.pages import ConsentPage, InstructionsPage
-from studyapp.show import choices, paragraphs, show, unavailable
-from studyapp.site import site
-from studyapp.store import raters
+from relstudy.studyapp import visitor
+from relstudy.studyapp.enrolment import enrol, find_rater
+from relstudy.studyapp.pages import ConsentPage, InstructionsPage
+from relstudy.studyapp.show import choices, paragraphs, show, unavailable
+from relstudy.studyapp.site import site
+from relstudy.studyapp.store import raters
 
 blueprint = Blueprint("entry", __name__)
 

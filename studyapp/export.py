@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from studyapp.pairs import known_pair_ids
-from studyapp.store import Store, assignments, pairs, raters, ratings
-from studyapp.study import Study
+from relstudy.studyapp.pairs import known_pair_ids
+from relstudy.studyapp.store import Store, assignments, pairs, raters, ratings
+from relstudy.studyapp.study import Study
 
 COLUMNS = (
     *("rater_id", "pair_id", "query_id", "result_id", "scale", "rating", "seconds", "block", "rated_at"),

@@ -14,12 +14,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from studyapp.catalogue import Catalogue
-from studyapp.sequence import append
-from studyapp.slots import draw
-from studyapp.store import assignments, raters
-from studyapp.study import Study
-from studyapp.study_parts import Block
+from relstudy.studyapp.catalogue import Catalogue
+from relstudy.studyapp.sequence import append
+from relstudy.studyapp.slots import draw
+from relstudy.studyapp.store import assignments, raters
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import Block
 
 AHEAD = 1  # pages handed out beyond the one being rated, so that its pictures can be loaded early
 # Built once: building a statement costs more than running it.

@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from analysis.uniformity import response_shares, uniformity_error
-from calibration.agreement import krippendorff_alpha
-from calibration.estimates import Estimate
-from calibration.linear import mean as offsets_only
-from calibration.linear import none as unchanged
-from calibration.panel import Panel
-from calibration.raters import rater_profiles
-from studyapp.store import Store, assignments, pairs, raters, ratings
-from studyapp.study import Study
-from studyapp.study_parts import Scale
+from relstudy.analysis.uniformity import response_shares, uniformity_error
+from relstudy.calibration.agreement import krippendorff_alpha
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.linear import mean as offsets_only
+from relstudy.calibration.linear import none as unchanged
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.raters import rater_profiles
+from relstudy.studyapp.store import Store, assignments, pairs, raters, ratings
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import Scale
 
 SECONDS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CHECKPOINTS = 24

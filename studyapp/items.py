@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection
 
 IMAGE_TYPES = {
     b"\xff\xd8\xff": "image/jpeg",

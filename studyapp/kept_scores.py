@@ -56,7 +56,7 @@ class KeptScores:
 
     def write(self, folder: Path, systems: list[str]) -> list[Path]:
         """Write the tables of these systems into FOLDER/scores; an older table of the same system is replaced."""
-        from mapping.scores import write_scores
+        from relstudy.mapping.scores import write_scores
 
         written = []
         for system in systems:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from studyapp.store import LEASED, Store, assignments, raters, slots
+from relstudy.studyapp.store import LEASED, Store, assignments, raters, slots
 
 SHOWN = 500
 

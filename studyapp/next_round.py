@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.uniformity import uniformity_table
-from calibration.errors import RelstudyError
-from calibration.judgments import read_judgments
-from calibration.tables import read_json, read_table
-from mapping.fitted import KIND, FittedMapping
-from studyapp.choosing import draw_results, number_pairs, one_table
-from studyapp.collection import Collection, Item
-from studyapp.design import Design, Round, candidates_of, shape
-from studyapp.kept_scores import KeptScores
-from studyapp.responses import Judged, Plan, plan_round
-from studyapp.sampling import simple_random_sample
-from studyapp.sources import Source, computed, foreign_tables, open_sources
-from studyapp.systems.base import Progress, silent
+from relstudy.analysis.uniformity import uniformity_table
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables import read_json, read_table
+from relstudy.mapping.fitted import KIND, FittedMapping
+from relstudy.studyapp.choosing import draw_results, number_pairs, one_table
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.design import Design, Round, candidates_of, shape
+from relstudy.studyapp.kept_scores import KeptScores
+from relstudy.studyapp.responses import Judged, Plan, plan_round
+from relstudy.studyapp.sampling import simple_random_sample
+from relstudy.studyapp.sources import Source, computed, foreign_tables, open_sources
+from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
 PAIR = ["query_id", "result_id"]
@@ -54,7 +54,7 @@ class NextOptions:
 @dataclass(frozen=True, eq=False)
 class NextRound:
     """The outcome: all pairs of all rounds with their combined probabilities, the design, the plan, the new pairs' number
-    and the uniformity of the judgments so far (columns as `analysis.uniformity.uniformity_table`)."""
+    and the uniformity of the judgments so far (columns as `relstudy.analysis.uniformity.uniformity_table`)."""
 
     pairs: pd.DataFrame
     design: Design

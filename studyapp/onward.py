@@ -8,10 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from flask import abort
 
-from studyapp.enrolment import lock_rater
-from studyapp.handout import Step, finish, next_step
-from studyapp.sequence import start
-from studyapp.site import site
+from relstudy.studyapp.enrolment import lock_rater
+from relstudy.studyapp.handout import Step, finish, next_step
+from relstudy.studyapp.sequence import start
+from relstudy.studyapp.site import site
 
 
 def address(step: Step) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration.tables import read_table
-from studyapp.items import Items
-from studyapp.study import Study
-from studyapp.study_parts import KnownPair
+from relstudy.calibration.tables import read_table
+from relstudy.studyapp.items import Items
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import KnownPair
 
 
 @dataclass(frozen=True)

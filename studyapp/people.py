@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from studyapp.enrolment import enrol
-from studyapp.entry import token_identity
-from studyapp.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.enrolment import enrol
+from relstudy.studyapp.entry import token_identity
+from relstudy.studyapp.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots
+from relstudy.studyapp.study import Study
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import Blueprint, abort, send_file
 from flask.typing import ResponseReturnValue
 
-from studyapp import visitor
-from studyapp.access import is_admin
-from studyapp.items import image_type
-from studyapp.site import site
+from relstudy.studyapp import visitor
+from relstudy.studyapp.access import is_admin
+from relstudy.studyapp.items import image_type
+from relstudy.studyapp.site import site
 
 blueprint = Blueprint("pictures", __name__)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from studyapp.checks import add_check_pages
-from studyapp.items import Items
-from studyapp.pairs import Pair, known_pair_ids, known_pairs, read_pairs
-from studyapp.store import LEASED, OPEN, Store, pages, pairs, settings, slots
-from studyapp.study import Study
-from studyapp.study_parts import Block
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.checks import add_check_pages
+from relstudy.studyapp.items import Items
+from relstudy.studyapp.pairs import Pair, known_pair_ids, known_pairs, read_pairs
+from relstudy.studyapp.store import LEASED, OPEN, Store, pages, pairs, settings, slots
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import Block
 
 
 def synchronise(store: Store, study: Study, items: Items) -> None:

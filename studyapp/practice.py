@@ -5,13 +5,13 @@ from __future__ import annotations
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
-from studyapp import visitor
-from studyapp.pages import Feedback, PracticePage
-from studyapp.pairs import known_pair_ids
-from studyapp.rating_page import chosen_before
-from studyapp.show import item_view, show
-from studyapp.site import site
-from studyapp.study_parts import Scale, show_value
+from relstudy.studyapp import visitor
+from relstudy.studyapp.pages import Feedback, PracticePage
+from relstudy.studyapp.pairs import known_pair_ids
+from relstudy.studyapp.rating_page import chosen_before
+from relstudy.studyapp.show import item_view, show
+from relstudy.studyapp.site import site
+from relstudy.studyapp.study_parts import Scale, show_value
 
 blueprint = Blueprint("practice", __name__)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from studyapp.design import Shape
+from relstudy.studyapp.design import Shape
 
 
 def chance_of_good(rank: np.ndarray, good: float, skill: float) -> np.ndarray:

@@ -9,15 +9,15 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
-from studyapp import visitor
-from studyapp.answers import LockedError, submit
-from studyapp.onward import address, advance, move_on
-from studyapp.rating_page import chosen_before, rating_page
-from studyapp.refused import refused
-from studyapp.sequence import Assignment, Held, look
-from studyapp.show import show, unavailable
-from studyapp.site import site
-from studyapp.slots import renew
+from relstudy.studyapp import visitor
+from relstudy.studyapp.answers import LockedError, submit
+from relstudy.studyapp.onward import address, advance, move_on
+from relstudy.studyapp.rating_page import chosen_before, rating_page
+from relstudy.studyapp.refused import refused
+from relstudy.studyapp.sequence import Assignment, Held, look
+from relstudy.studyapp.show import show, unavailable
+from relstudy.studyapp.site import site
+from relstudy.studyapp.slots import renew
 
 blueprint = Blueprint("rating", __name__)
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from studyapp import visitor
-from studyapp.pages import RatingPage, ResultView
-from studyapp.sequence import Assignment, Held
-from studyapp.show import choices, item_view
-from studyapp.site import Site, site
-from studyapp.store import assignments, ratings
-from studyapp.study_parts import show_value
+from relstudy.studyapp import visitor
+from relstudy.studyapp.pages import RatingPage, ResultView
+from relstudy.studyapp.sequence import Assignment, Held
+from relstudy.studyapp.show import choices, item_view
+from relstudy.studyapp.site import Site, site
+from relstudy.studyapp.store import assignments, ratings
+from relstudy.studyapp.study_parts import show_value
 
 
 def rating_page(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import request
 from flask.typing import ResponseReturnValue
 
-from studyapp.pages import RefusedPage
-from studyapp.show import show
-from studyapp.site import site
+from relstudy.studyapp.pages import RefusedPage
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import site
 
 KEPT = 200  # fields
 

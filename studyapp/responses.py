@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.uniformity import response_shares
-from calibration.errors import RelstudyError
+from relstudy.analysis.uniformity import response_shares
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from mapping.fitted import FittedMapping
+    from relstudy.mapping.fitted import FittedMapping
 
 COMBINED = "combined"
 BINS = 20

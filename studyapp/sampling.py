@@ -1,6 +1,6 @@
 """Drawing results with known inclusion probabilities: shaping by rank, probabilities proportional to size, and the draw.
 
-Nothing here knows of files, systems or people; `studyapp.design` puts it together.
+Nothing here knows of files, systems or people; `relstudy.studyapp.design` puts it together.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calibration.errors import RelstudyError
+from relstudy.calibration.errors import RelstudyError
 
 
 def rank_share(scores: np.ndarray, exponent: float) -> tuple[np.ndarray, np.ndarray]:

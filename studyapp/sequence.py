@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from studyapp.catalogue import Catalogue, PageRow
-from studyapp.enrolment import lock_rater
-from studyapp.store import assignments, raters
-from studyapp.study import Study
-from studyapp.study_parts import Block
+from relstudy.studyapp.catalogue import Catalogue, PageRow
+from relstudy.studyapp.enrolment import lock_rater
+from relstudy.studyapp.store import assignments, raters
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import Block
 
 
 class Assignment(NamedTuple):

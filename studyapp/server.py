@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from calibration.console import say
-from calibration.errors import RelstudyError
-from studyapp.access import make_setup_link
-from studyapp.app import BODY_LIMIT, create_app, log_to, prepare
+from relstudy.calibration.console import say
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.access import make_setup_link
+from relstudy.studyapp.app import BODY_LIMIT, create_app, log_to, prepare
 
 QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only after a pause
 TOO_MANY = 5  # quick deaths in a row end the server

@@ -11,11 +11,11 @@ from flask import current_app
 from jinja2 import Environment
 from markupsafe import Markup
 
-from studyapp import visitor
-from studyapp.items import Item
-from studyapp.pages import Choice, ItemView, MessagePage
-from studyapp.site import Site, site
-from studyapp.study_parts import Scale, show_value
+from relstudy.studyapp import visitor
+from relstudy.studyapp.items import Item
+from relstudy.studyapp.pages import Choice, ItemView, MessagePage
+from relstudy.studyapp.site import Site, site
+from relstudy.studyapp.study_parts import Scale, show_value
 
 
 def show(template: str, page: object, rater: Any = None) -> str:

@@ -10,12 +10,12 @@ from typing import cast
 import sqlalchemy as sa
 from flask import current_app
 
-from studyapp.catalogue import Catalogue
-from studyapp.items import Items
-from studyapp.security import Limit, Signer
-from studyapp.store import Store, settings
-from studyapp.study import Study
-from studyapp.texts import Texts
+from relstudy.studyapp.catalogue import Catalogue
+from relstudy.studyapp.items import Items
+from relstudy.studyapp.security import Limit, Signer
+from relstudy.studyapp.store import Store, settings
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.texts import Texts
 
 STATES = ("open", "paused", "closed")
 

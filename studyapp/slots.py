@@ -7,11 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from studyapp.catalogue import Catalogue
-from studyapp.sequence import Assignment, append
-from studyapp.store import DONE, LEASED, OPEN, assignments, slots
-from studyapp.study import Study
-from studyapp.study_parts import Block
+from relstudy.studyapp.catalogue import Catalogue
+from relstudy.studyapp.sequence import Assignment, append
+from relstudy.studyapp.store import DONE, LEASED, OPEN, assignments, slots
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import Block
 
 HAND_OUT_RULE = (
     "base block: every rater, pages in random order; unique pairs: pages drawn at random over the whole pool, "

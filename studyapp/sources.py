@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems import SYSTEMS, fit
-from studyapp.systems.base import Progress, System, silent
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems import SYSTEMS, fit
+from relstudy.studyapp.systems.base import Progress, System, silent
 
 RESERVED = ("random", "combined", "all")
 TABLE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".txt", ".gz")
@@ -64,7 +64,7 @@ class BuiltInSource:
 
 def table_sources(path: Path, collection: Collection) -> list[TableSource]:
     """The systems of a score table or TREC run; pairs outside the collection are refused by name."""
-    from mapping.scores import read_scores
+    from relstudy.mapping.scores import read_scores
 
     scores = read_scores(path)
     stamp = hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -8,11 +8,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from studyapp.pairs import known_pair_ids
-from studyapp.site import read_state
-from studyapp.store import DONE, LEASED, OPEN, Store, assignments, pages, pairs, raters, ratings, slots
-from studyapp.study import Study
-from studyapp.study_parts import KnownPair
+from relstudy.studyapp.pairs import known_pair_ids
+from relstudy.studyapp.site import read_state
+from relstudy.studyapp.store import DONE, LEASED, OPEN, Store, assignments, pages, pairs, raters, ratings, slots
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import KnownPair
 
 
 @dataclass(frozen=True)

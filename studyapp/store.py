@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
+from relstudy.calibration.errors import RelstudyError
 
 try:
     import fcntl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from studyapp.study_parts import (
+from relstudy.studyapp.study_parts import (
     ENTRY_RULES,
     QUESTION_KINDS,
     SCALES,
@@ -15,8 +15,8 @@ from studyapp.study_parts import (
     Scale,
     show_value,
 )
-from studyapp.texts import ENGLISH
-from studyapp.toml_checker import ID, NAME, PARAMETER, URL, TomlChecker
+from relstudy.studyapp.texts import ENGLISH
+from relstudy.studyapp.toml_checker import ID, NAME, PARAMETER, URL, TomlChecker
 
 
 def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from calibration.errors import RelstudyError
-from studyapp.toml_lines import nearest_line
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.toml_lines import nearest_line
 
 Keys = tuple[str | int, ...]
 ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
@@ -30,7 +30,7 @@ class TomlChecker:
     Parameters
     ----------
     file : the name used in faults
-    lines : by path of keys, the line (`studyapp.toml_lines.line_numbers`)
+    lines : by path of keys, the line (`relstudy.studyapp.toml_lines.line_numbers`)
     """
 
     SHOWN = 20

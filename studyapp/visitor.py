@@ -8,9 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from flask import abort, request, session
 
-from studyapp.sequence import Held, look
-from studyapp.site import site
-from studyapp.store import raters
+from relstudy.studyapp.sequence import Held, look
+from relstudy.studyapp.site import site
+from relstudy.studyapp.store import raters
 
 _RATER = sa.select(raters).where(raters.c.id == sa.bindparam("rater"))
 

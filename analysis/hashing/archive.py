@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from calibration.tables import replacing
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.tables import replacing
 
 VERSION = 1
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.hashing.labels import Labels
-from analysis.hashing.mean_interval import mean_interval
-from analysis.hashing.people import truth_scores
-from analysis.results import ScoreResult
-from analysis.scoring import Options, score_systems
-from calibration.estimates import Estimate
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.mean_interval import mean_interval
+from relstudy.analysis.hashing.people import truth_scores
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring import Options, score_systems
+from relstudy.calibration.estimates import Estimate
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 from scipy.stats import hypergeom
 
-from analysis.hashing.counts import CountTable
-from analysis.hashing.first_ranks import Tie, ranks_taken
-from analysis.hashing.harmonic import harmonic_difference
+from relstudy.analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.first_ranks import Tie, ranks_taken
+from relstudy.analysis.hashing.harmonic import harmonic_difference
 
 Denominator = Literal["relevant", "min(K, relevant)", "hits"]
 DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits")

@@ -8,8 +8,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from analysis.hashing.counts import CountTable
-from analysis.hashing.radius import LeftOut, precision_recall_by_radius
+from relstudy.analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.radius import LeftOut, precision_recall_by_radius
 
 
 def ball_sizes(bits: int, radius: int) -> list[int]:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.ball import collision_probability
-from analysis.hashing.codes import Codes
-from analysis.hashing.counts import CountTable
-from analysis.hashing.labels import Labels
-from analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.ball import collision_probability
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
+from relstudy.calibration.errors import RelstudyError
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from analysis.hashing.cli_compare import buckets_command, compare_command, demo_command, health_command
-from analysis.hashing.cli_data import encode_command, split_command, truth_command
-from analysis.hashing.cli_inputs import cell, preset_named, say_conventions
-from analysis.hashing.cli_people import audit_command, scores_command
-from calibration.console import print_json, print_table, progress, say
+from relstudy.analysis.hashing.cli_compare import buckets_command, compare_command, demo_command, health_command
+from relstudy.analysis.hashing.cli_data import encode_command, split_command, truth_command
+from relstudy.analysis.hashing.cli_inputs import cell, preset_named, say_conventions
+from relstudy.analysis.hashing.cli_people import audit_command, scores_command
+from relstudy.calibration.console import print_json, print_table, progress, say
 
 FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
 
@@ -69,9 +69,9 @@ def count_command(
     if (engine == "dask") != (scheduler is not None):
         raise click.UsageError("--engine dask and --scheduler go together.")
 
-    from analysis.hashing.counting import count_files
-    from analysis.hashing.counts import usable_engine
-    from analysis.hashing.shards import Job
+    from relstudy.analysis.hashing.counting import count_files
+    from relstudy.analysis.hashing.counts import usable_engine
+    from relstudy.analysis.hashing.shards import Job
 
     if engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
@@ -129,14 +129,14 @@ def evaluate_command(
     """
     from dataclasses import replace
 
-    from analysis.hashing.counts import CountTable
-    from analysis.hashing.evaluate import evaluate
+    from relstudy.analysis.hashing.counts import CountTable
+    from relstudy.analysis.hashing.evaluate import evaluate
 
     conventions = replace(preset_named(preset), **{name: value for name, value in choices.items() if value is not None})
     counted = CountTable.load(table)
     result = evaluate(counted, k=k, radius=radius, conventions=conventions)
     if figures is not None:
-        from analysis.hashing.plots import write_figures
+        from relstudy.analysis.hashing.plots import write_figures
 
         for path in write_figures(counted, figures, conventions):
             say(f"wrote {path}")

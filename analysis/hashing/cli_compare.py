@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.hashing.cli_inputs import cell, preset_named, say_conventions
-from calibration.console import print_json, print_table, progress, say
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.cli_inputs import cell, preset_named, say_conventions
+from relstudy.calibration.console import print_json, print_table, progress, say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from analysis.hashing.codes import Codes
-    from analysis.hashing.lgap import Ball, UniqueCodes
+    from relstudy.analysis.hashing.codes import Codes
+    from relstudy.analysis.hashing.lgap import Ball, UniqueCodes
 
 
 @click.command("compare")
@@ -31,8 +31,8 @@ def compare_command(tables: tuple[str, ...], radius: int, preset: str, seed: int
     Example:
       relstudy hash compare lsh.npz itq.npz ksh.npz --radius 2
     """
-    from analysis.hashing.compare import compare
-    from analysis.hashing.counts import CountTable
+    from relstudy.analysis.hashing.compare import compare
+    from relstudy.analysis.hashing.counts import CountTable
 
     conventions = preset_named(preset)
     names = [Path(table).stem for table in tables]
@@ -69,9 +69,9 @@ def health_command(
     Example:
       relstudy hash health db_codes.npy --figure codes.svg --queries q_codes.npy --table table.npz
     """
-    from analysis.hashing.code_files import read_codes
-    from analysis.hashing.health import code_health
-    from analysis.hashing.lgap import UniqueCodes
+    from relstudy.analysis.hashing.code_files import read_codes
+    from relstudy.analysis.hashing.health import code_health
+    from relstudy.analysis.hashing.lgap import UniqueCodes
 
     if (queries is None) != (table is None):
         raise click.UsageError("--queries and --table go together.")
@@ -83,8 +83,8 @@ def health_command(
         figures, conventions = _mlgap(queries, table, database, unique, radius)
         health |= figures
     if figure is not None:
-        from analysis.hashing.plots import code_histogram
-        from calibration.tables import write_text
+        from relstudy.analysis.hashing.plots import code_histogram
+        from relstudy.calibration.tables import write_text
 
         write_text(code_histogram(unique, alone=True), figure)
         say(f"wrote {figure}")
@@ -109,8 +109,8 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
     Example:
       relstudy hash buckets table.npz --bits 16 --tables 4
     """
-    from analysis.hashing.buckets import expected_look_up
-    from analysis.hashing.counts import CountTable
+    from relstudy.analysis.hashing.buckets import expected_look_up
+    from relstudy.analysis.hashing.counts import CountTable
 
     counted = CountTable.load(table)
     figures = expected_look_up(counted, width, tables).micro(beta)
@@ -140,7 +140,7 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
     Example:
       relstudy hash demo
     """
-    from analysis.hashing.digits import baselines, extension_tables
+    from relstudy.analysis.hashing.digits import baselines, extension_tables
 
     tables = extension_tables(bits, seed)
     methods = baselines(seed, lambda items, total: progress(items, "encoders", total))
@@ -168,10 +168,10 @@ def _mlgap(
 ) -> tuple[dict[str, float], dict[str, Any]]:
     import numpy as np
 
-    from analysis.hashing.code_files import read_codes
-    from analysis.hashing.counts import CountTable, count
-    from analysis.hashing.lgap import largest_bins, local_group_average_precision
-    from analysis.hashing.truth import ListedTruth
+    from relstudy.analysis.hashing.code_files import read_codes
+    from relstudy.analysis.hashing.counts import CountTable, count
+    from relstudy.analysis.hashing.lgap import largest_bins, local_group_average_precision
+    from relstudy.analysis.hashing.truth import ListedTruth
 
     counted, own = CountTable.load(table), read_codes(queries)
     again = count(own, database, ListedTruth.from_lists([[]] * len(own), len(database)))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.hashing.cli_inputs import classes_in, vectors_in
-from calibration.console import print_json, progress, say
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.cli_inputs import classes_in, vectors_in
+from relstudy.calibration.console import print_json, progress, say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,15 +52,15 @@ def truth_command(
       relstudy hash truth --kind epsilon-ball --queries q.npy --database db.npy \\
           --training train.npy -o truth.npz
     """
-    from analysis.hashing.truth_file import save_truth
-    from analysis.hashing.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
+    from relstudy.analysis.hashing.truth_file import save_truth
+    from relstudy.analysis.hashing.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 
     if kind == "judgments":
         if judgments is None or query_ids is None or database_ids is None:
             raise click.UsageError("--kind judgments needs --judgments, --query-ids and --database-ids.")
-        from analysis.hashing.judged_truth import judged_truth
-        from analysis.hashing.labels import read_ids
-        from calibration.judgments import read_judgments
+        from relstudy.analysis.hashing.judged_truth import judged_truth
+        from relstudy.analysis.hashing.labels import read_ids
+        from relstudy.calibration.judgments import read_judgments
 
         truth = judged_truth(read_judgments(judgments), read_ids(query_ids), read_ids(database_ids), threshold)
     else:
@@ -128,8 +128,8 @@ def split_command(
       relstudy hash split --labels y.npy --size test_queries=1000 --size test_database=20000 \\
           --size validation_queries=500 --size validation_database=5000 -o splits/
     """
-    from analysis.hashing.archive import save_archive
-    from analysis.hashing.splits import duplicate_leaks, repeated
+    from relstudy.analysis.hashing.archive import save_archive
+    from relstudy.analysis.hashing.splits import duplicate_leaks, repeated
 
     classes = None if labels is None else classes_in(labels)
     points = None if vectors is None else vectors_in(vectors)
@@ -176,8 +176,8 @@ def encode_command(
     """
     import numpy as np
 
-    from analysis.hashing.encoders import ENCODERS
-    from calibration.tables import replacing
+    from relstudy.analysis.hashing.encoders import ENCODERS
+    from relstudy.calibration.tables import replacing
 
     if encoder not in ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join(ENCODERS)}.")

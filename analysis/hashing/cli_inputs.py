@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibration.console import say
-from calibration.errors import RelstudyError
+from relstudy.calibration.console import say
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from analysis.hashing.conventions import Conventions
+    from relstudy.analysis.hashing.conventions import Conventions
 
 
 def vectors_in(file: str) -> np.ndarray:
     """Vectors of a .npy file, shape (items, D), none empty and every number finite."""
     import numpy as np
 
-    from analysis.hashing.code_files import load_array, row_blocks
+    from relstudy.analysis.hashing.code_files import load_array, row_blocks
 
     array = load_array(file)
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
@@ -39,7 +39,7 @@ def vectors_in(file: str) -> np.ndarray:
 
 def classes_in(file: str) -> np.ndarray:
     """One class for each item of a label file."""
-    from analysis.hashing.labels import read_labels
+    from relstudy.analysis.hashing.labels import read_labels
 
     classes = read_labels(file)[0].classes
     if classes is None:
@@ -49,7 +49,7 @@ def classes_in(file: str) -> np.ndarray:
 
 def preset_named(name: str) -> Conventions:
     """The conventions of that name."""
-    from analysis.hashing.conventions import PRESETS
+    from relstudy.analysis.hashing.conventions import PRESETS
 
     if name not in PRESETS:
         raise click.UsageError(f"--preset must be one of {', '.join(PRESETS)}.")

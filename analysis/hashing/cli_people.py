@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from analysis.hashing.cli_inputs import vectors_in
-from calibration.console import print_json, print_table, say
+from relstudy.analysis.hashing.cli_inputs import vectors_in
+from relstudy.calibration.console import print_json, print_table, say
 
 
 @click.command("scores")
@@ -26,12 +26,12 @@ def scores_command(
       relstudy hash scores --codes codes.npy --ids ids.txt --judgments judgments.csv --system itq32 -o itq32.csv
       relstudy score itq32.csv --judgments judgments.csv
     """
-    from analysis.hashing.code_files import read_codes
-    from analysis.hashing.labels import read_ids
-    from analysis.hashing.people import graded_ndcg, hamming_scores
-    from calibration.errors import RelstudyError
-    from calibration.judgments import read_judgments
-    from mapping.scores import write_scores
+    from relstudy.analysis.hashing.code_files import read_codes
+    from relstudy.analysis.hashing.labels import read_ids
+    from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores
+    from relstudy.calibration.errors import RelstudyError
+    from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.scores import write_scores
 
     judged, own = read_judgments(judgments), read_codes(codes)
     names = read_ids(ids)
@@ -85,10 +85,10 @@ def audit_command(
     """
     if vectors is None and labels is None:
         raise click.UsageError("Give --vectors, --labels or both.")
-    from analysis.hashing.audit import audit
-    from analysis.hashing.labels import read_ids, read_labels
-    from calibration.errors import RelstudyError
-    from calibration.judgments import read_judgments
+    from relstudy.analysis.hashing.audit import audit
+    from relstudy.analysis.hashing.labels import read_ids, read_labels
+    from relstudy.calibration.errors import RelstudyError
+    from relstudy.calibration.judgments import read_judgments
 
     names = read_ids(ids)
     points = None if vectors is None else vectors_in(vectors)

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.hashing.codes import Codes
-from calibration.errors import Fault, RelstudyError, TableError
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.calibration.errors import Fault, RelstudyError, TableError
 
 Format = Literal["auto", "bits", "packed", "hex"]
 

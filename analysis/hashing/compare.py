@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.average_precision import average_precision
-from analysis.hashing.ball import ramap
-from analysis.hashing.conventions import Conventions
-from analysis.hashing.counts import CountTable
-from analysis.hashing.mean_average_precision import mean_average_precision
-from analysis.hashing.mean_interval import mean_interval
-from analysis.hashing.radius import area_under_curve, precision_recall_by_radius
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.average_precision import average_precision
+from relstudy.analysis.hashing.ball import ramap
+from relstudy.analysis.hashing.conventions import Conventions
+from relstudy.analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.mean_interval import mean_interval
+from relstudy.analysis.hashing.radius import area_under_curve, precision_recall_by_radius
+from relstudy.calibration.errors import RelstudyError
 
 
 def compare(

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, fields
 from math import inf
 from typing import Any, get_args, get_type_hints
 
-from analysis.hashing.average_precision import Denominator
-from analysis.hashing.radius import AreaRule, LeftOut
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.average_precision import Denominator
+from relstudy.analysis.hashing.radius import AreaRule, LeftOut
+from relstudy.calibration.errors import RelstudyError
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from analysis.hashing.counts import CountTable, Engine, merge
-from analysis.hashing.distributed import count_on_cluster
-from analysis.hashing.shards import Job, Watch, count_part, parts_of
+from relstudy.analysis.hashing.counts import CountTable, Engine, merge
+from relstudy.analysis.hashing.distributed import count_on_cluster
+from relstudy.analysis.hashing.shards import Job, Watch, count_part, parts_of
 
 PART_HERE = 1 << 20
 """Codes in one part in this process: 8 MB of 64-bit codes, so that memory does not grow with the database."""

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.hashing.archive import load_archive, save_archive
-from analysis.hashing.codes import Codes
-from analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.archive import load_archive, save_archive
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
+from relstudy.calibration.errors import RelstudyError
 
 WHAT = "count table"
 Engine = Literal["auto", "numba", "numpy"]
@@ -145,7 +145,7 @@ def count(
 
     Examples
     --------
-    >>> from analysis.hashing.labels import Labels
+    >>> from relstudy.analysis.hashing.labels import Labels
     >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1], [1, 1]], dtype=bool))
     >>> truth = LabelTruth(Labels(classes=np.array([7])), Labels(classes=np.array([7, 8, 7])))
     >>> table = count(codes.take(slice(0, 1)), codes, truth, engine="numpy")
@@ -165,7 +165,7 @@ def count(
 
 
 def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
-    from analysis.hashing import kernels
+    from relstudy.analysis.hashing import kernels
 
     rows, bits = queries.rows(), queries.bits
     total: np.ndarray

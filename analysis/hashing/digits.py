@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.ball import ramap_from_precision
-from analysis.hashing.codes import Codes
-from analysis.hashing.conventions import PRESETS
-from analysis.hashing.counts import CountTable, count
-from analysis.hashing.encoders import ENCODERS, LSH
-from analysis.hashing.extension import extended
-from analysis.hashing.health import code_health
-from analysis.hashing.labels import Labels
-from analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
-from analysis.hashing.mean_average_precision import mean_average_precision
-from analysis.hashing.radius import precision_recall_by_radius
-from analysis.hashing.splits import literature_split
-from analysis.hashing.truth import LabelTruth
+from relstudy.analysis.hashing.ball import ramap_from_precision
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.conventions import PRESETS
+from relstudy.analysis.hashing.counts import CountTable, count
+from relstudy.analysis.hashing.encoders import ENCODERS, LSH
+from relstudy.analysis.hashing.extension import extended
+from relstudy.analysis.hashing.health import code_health
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
+from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.radius import precision_recall_by_radius
+from relstudy.analysis.hashing.splits import literature_split
+from relstudy.analysis.hashing.truth import LabelTruth
 
 SIZES = {"test_queries": 200, "training": 800}
 CUTS = (50, 100, 200, 400, 800)

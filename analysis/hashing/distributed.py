@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from analysis.hashing.counts import CountTable, merge, usable_engine
-from analysis.hashing.shards import Job, Part, Watch, count_part
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.counts import CountTable, merge, usable_engine
+from relstudy.analysis.hashing.shards import Job, Part, Watch, count_part
+from relstudy.calibration.errors import RelstudyError
 
 PATIENCE = 30
 """Seconds that a scheduler may take to find its first worker."""

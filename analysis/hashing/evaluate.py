@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.average_precision import grouped_average_precision
-from analysis.hashing.ball import lookup_cost, ramap
-from analysis.hashing.conventions import Conventions
-from analysis.hashing.counts import CountTable
-from analysis.hashing.first_ranks import TIES, hit_probability, precision_at
-from analysis.hashing.mean_average_precision import TieInterval, mean_average_precision, mean_over_queries
-from analysis.hashing.radius import area_under_curve, precision_recall_by_radius
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.average_precision import grouped_average_precision
+from relstudy.analysis.hashing.ball import lookup_cost, ramap
+from relstudy.analysis.hashing.conventions import Conventions
+from relstudy.analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.first_ranks import TIES, hit_probability, precision_at
+from relstudy.analysis.hashing.mean_average_precision import TieInterval, mean_average_precision, mean_over_queries
+from relstudy.analysis.hashing.radius import area_under_curve, precision_recall_by_radius
+from relstudy.calibration.errors import RelstudyError
 
 
 def evaluate(

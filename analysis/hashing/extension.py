@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.codes import Codes
 
 
 def extended(queries: Codes, database: Codes, bits: int, *, same: bool) -> tuple[Codes, Codes]:

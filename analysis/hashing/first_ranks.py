@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import hypergeom
 
-from analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.counts import CountTable
 
 Tie = Literal["pessimistic", "expected", "optimistic"]
 TIES: tuple[Tie, ...] = ("pessimistic", "expected", "optimistic")

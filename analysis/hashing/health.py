@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hashing.lgap import UniqueCodes
+from relstudy.analysis.hashing.lgap import UniqueCodes
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def code_health(unique: UniqueCodes) -> CodeHealth:
 
     Examples
     --------
-    >>> from analysis.hashing.codes import Codes
+    >>> from relstudy.analysis.hashing.codes import Codes
     >>> codes = Codes.from_bits(np.array([[0, 0], [0, 0], [1, 1], [1, 0]], dtype=bool))
     >>> health = code_health(UniqueCodes.of(codes))
     >>> health.distinct, health.utilisation, health.collisions, health.entropy

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.hashing.truth import ListedTruth
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.truth import ListedTruth
+from relstudy.calibration.errors import RelstudyError
 
 
 def judged_truth(

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.hashing.ball import ball_sizes
-from analysis.hashing.codes import Codes
-from analysis.hashing.counts import CountTable, Engine, usable_engine
+from relstudy.analysis.hashing.ball import ball_sizes
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.counts import CountTable, Engine, usable_engine
 
 Ball = Literal["paper", "attainable"]
 
@@ -49,7 +49,7 @@ def largest_bins(queries: Codes, unique: UniqueCodes, engine: Engine = "auto") -
     Shards may be merged by maximum only when they are cut by code, so that no code stands in two of them.
     """
     if usable_engine(engine) == "numba":
-        from analysis.hashing import kernels
+        from relstudy.analysis.hashing import kernels
 
         bins: np.ndarray = kernels.largest_bins(unique.codes.columns, unique.multiplicity, queries.rows(), queries.bits)
         return bins

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.hashing.average_precision import Denominator, average_precision
-from analysis.hashing.counts import CountTable
-from analysis.hashing.first_ranks import TIES, hit_probability
-from analysis.hashing.radius import LeftOut
+from relstudy.analysis.hashing.average_precision import Denominator, average_precision
+from relstudy.analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.first_ranks import TIES, hit_probability
+from relstudy.analysis.hashing.radius import LeftOut
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.hashing.codes import Codes
-from analysis.hashing.graded import expected_ndcg
-from analysis.hashing.labels import Labels
-from analysis.hashing.mean_interval import mean_interval
-from analysis.hashing.truth import LabelTruth
-from analysis.hashing.vector_truth import epsilon_radius, nearest_neighbours
-from calibration.errors import RelstudyError
-from calibration.estimates import Estimate
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.graded import expected_ndcg
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.mean_interval import mean_interval
+from relstudy.analysis.hashing.truth import LabelTruth
+from relstudy.analysis.hashing.vector_truth import epsilon_radius, nearest_neighbours
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.estimates import Estimate
 
 
 def rows_of_pairs(judgments: pd.DataFrame, ids: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

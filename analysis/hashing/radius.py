@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.hashing.counts import CountTable
+from relstudy.analysis.hashing.counts import CountTable
 
 LeftOut = Literal["skip", "zero"]
 AreaRule = Literal["sum", "trapezoid", "literal"]

@@ -13,12 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from analysis.hashing.code_files import CodeFile, Format, read_codes
-from analysis.hashing.counts import CountTable, Engine, count
-from analysis.hashing.labels import Labels, read_labels
-from analysis.hashing.truth import LabelTruth, ListedTruth, Truth
-from analysis.hashing.truth_file import load_truth
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.code_files import CodeFile, Format, read_codes
+from relstudy.analysis.hashing.counts import CountTable, Engine, count
+from relstudy.analysis.hashing.labels import Labels, read_labels
+from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth, Truth
+from relstudy.analysis.hashing.truth_file import load_truth
+from relstudy.calibration.errors import RelstudyError
 
 T = TypeVar("T")
 Watch = Callable[[Iterable[T], int], Iterator[T]]

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from analysis.hashing.labels import Labels
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.calibration.errors import RelstudyError
 
 
 @dataclass(frozen=True)

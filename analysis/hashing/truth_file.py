@@ -6,9 +6,9 @@ import os
 
 import numpy as np
 
-from analysis.hashing.archive import load_archive, save_archive
-from analysis.hashing.truth import ListedTruth
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.archive import load_archive, save_archive
+from relstudy.analysis.hashing.truth import ListedTruth
+from relstudy.calibration.errors import RelstudyError
 
 WHAT = "table of relevance lists"
 

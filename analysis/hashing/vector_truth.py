@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from analysis.hashing.truth import ListedTruth
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.truth import ListedTruth
+from relstudy.calibration.errors import RelstudyError
 
 BLOCK = 1 << 14
 """Database rows in one block of distances."""

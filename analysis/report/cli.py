@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from calibration.console import print_json, progress, say
+from relstudy.calibration.console import print_json, progress, say
 
 
 @click.command()
@@ -52,9 +52,9 @@ def report(
     relstudy report my-study
     relstudy report my-study --threshold 2.5 --out my-study/strict.html
     """
-    from analysis.report.inputs import read_study
-    from analysis.report.study import Choices, study_page
-    from calibration.tables import write_text
+    from relstudy.analysis.report.inputs import read_study
+    from relstudy.analysis.report.study import Choices, study_page
+    from relstudy.calibration.tables import write_text
 
     tables = read_study(folder, judgments)
     choices = Choices(threshold, "isotonic", folds, replicates, seed, by_source, population)

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calibration.errors import RelstudyError
-from calibration.judgments import read_judgments
-from calibration.ratings import Ratings, read_ratings
-from calibration.tables import read_table
-from mapping.fitted import FittedMapping
-from mapping.scores import read_scores
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.calibration.tables import read_table
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores import read_scores
 
 PAIR = ["query_id", "result_id"]
 SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")

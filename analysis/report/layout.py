@@ -7,9 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from analysis.report.tables import NONE, Cell, Column, Table, number, shown_integer, shown_interval, shown_number
-from calibration.estimates import Estimate
-from calibration.figures import theme_choice_css
+from relstudy.analysis.report.tables import (
+    NONE,
+    Cell,
+    Column,
+    Table,
+    number,
+    shown_integer,
+    shown_interval,
+    shown_number,
+)
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.figures import theme_choice_css
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,7 +71,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Picture:
-    """Drawings (SVG text of `calibration.figures`) under one caption.
+    """Drawings (SVG text of `relstudy.calibration.figures`) under one caption.
 
     Parameters
     ----------
@@ -218,7 +227,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("analysis.report"),
+        loader=PackageLoader("relstudy.analysis.report"),
         autoescape=lambda name: name is None or name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from analysis.report.layout import Page
-from analysis.report.scored import score_sections
-from analysis.report.words import count_of, listed
-from analysis.results import ScoreResult
+from relstudy.analysis.report.layout import Page
+from relstudy.analysis.report.scored import score_sections
+from relstudy.analysis.report.words import count_of, listed
+from relstudy.analysis.results import ScoreResult
 
 
 def score_page(result: ScoreResult) -> str:
@@ -13,7 +13,7 @@ def score_page(result: ScoreResult) -> str:
 
     Parameters
     ----------
-    result : as `analysis.scoring.score_systems` gives it
+    result : as `relstudy.analysis.scoring.score_systems` gives it
     """
     return page_of_scores(result).html()
 

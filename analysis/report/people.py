@@ -7,16 +7,16 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from analysis.report import pictures
-from analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Terms
-from analysis.report.tables import Cell, Column, Table, number
-from analysis.report.words import count_of
-from calibration.agreement import intraclass, krippendorff_alpha, pairwise
-from calibration.estimates import Estimate
-from calibration.panel import Panel
-from calibration.raters import FLAGS
-from calibration.ratings import Ratings
-from calibration.variance import scored_rows, within_item_variance
+from relstudy.analysis.report import pictures
+from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Terms
+from relstudy.analysis.report.tables import Cell, Column, Table, number
+from relstudy.analysis.report.words import count_of
+from relstudy.calibration.agreement import intraclass, krippendorff_alpha, pairwise
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.raters import FLAGS
+from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.variance import scored_rows, within_item_variance
 
 RATERS_SHOWN = 25
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.report.words import more_than_chance
-from analysis.results import ScoreResult
+from relstudy.analysis.report.words import more_than_chance
+from relstudy.analysis.results import ScoreResult
 
 Term = tuple[str, str]
 

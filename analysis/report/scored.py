@@ -6,13 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.report import pictures
-from analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Sentences, Terms
-from analysis.report.reading import how_often, level_of, other_studies, reading_graded, reading_indices
-from analysis.report.tables import Cell, Column, Table, shown_number
-from analysis.report.words import INDEX_NAMES, clear, comparison_of, count_of, order_of, orders_agree, system_sentences
-from analysis.results import INDICES, ScoreResult, SystemScore
-from calibration.estimates import Estimate
+from relstudy.analysis.report import pictures
+from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Sentences, Terms
+from relstudy.analysis.report.reading import how_often, level_of, other_studies, reading_graded, reading_indices
+from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
+from relstudy.analysis.report.words import (
+    INDEX_NAMES,
+    clear,
+    comparison_of,
+    count_of,
+    order_of,
+    orders_agree,
+    system_sentences,
+)
+from relstudy.analysis.results import INDICES, ScoreResult, SystemScore
+from relstudy.calibration.estimates import Estimate
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares retrieved at which precision and recall stand in the table."""

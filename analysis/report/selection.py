@@ -8,15 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.bootstrap import Figure
-from analysis.correlation import Judgments
-from analysis.draws import Draws
-from analysis.report.layout import Block, Heading, Paragraph
-from analysis.report.tables import Cell, Column, Table
-from analysis.report.words import listed, order_of, orders_agree
-from analysis.results import ScoreResult
-from analysis.uniformity import uniformity_table
-from calibration.estimates import Estimate
+from relstudy.analysis.bootstrap import Figure
+from relstudy.analysis.correlation import Judgments
+from relstudy.analysis.draws import Draws
+from relstudy.analysis.report.layout import Block, Heading, Paragraph
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.report.words import listed, order_of, orders_agree
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.uniformity import uniformity_table
+from relstudy.calibration.estimates import Estimate
 
 SEPARATORS = re.compile(r"\s*[;|+]\s*")
 FEWEST_PAIRS = 20

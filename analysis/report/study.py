@@ -11,20 +11,20 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from analysis.candidate import Candidate, candidate_of
-from analysis.judged import JudgedPairs
-from analysis.mapped import map_scores
-from analysis.report import scored, selection
-from analysis.report.inputs import PAIR, StudyTables
-from analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
-from analysis.report.people import raters_section, scale_values
-from analysis.report.tables import Cell, Column, Table
-from analysis.report.words import count_of
-from analysis.results import ScoreResult
-from analysis.scoring import Options, score_candidates
-from calibration.estimates import Estimate
-from calibration.ratings import Ratings
-from mapping.selection import cross_fit
+from relstudy.analysis.candidate import Candidate, candidate_of
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.mapped import map_scores
+from relstudy.analysis.report import scored, selection
+from relstudy.analysis.report.inputs import PAIR, StudyTables
+from relstudy.analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
+from relstudy.analysis.report.people import raters_section, scale_values
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.report.words import count_of
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring import Options, score_candidates
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.ratings import Ratings
+from relstudy.mapping.selection import cross_fit
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
@@ -43,7 +43,7 @@ class Choices:
     folds : folds by query
     replicates, seed : of the bootstrap; the seed also of the folds
     by_source : whether the tables by selecting system are made, which fits every method anew
-    population : what intervals speak of (`analysis.candidate.Options`)
+    population : what intervals speak of (`relstudy.analysis.candidate.Options`)
     """
 
     threshold: float | None = None
@@ -65,7 +65,7 @@ def study_page(
     tables : as `read_study` gives them
     choices : see Choices
     command : the command line, without any path of this machine
-    progress : wraps the long loop, as `calibration.console.progress`
+    progress : wraps the long loop, as `relstudy.calibration.console.progress`
     """
     threshold = tables.threshold if choices.threshold is None else choices.threshold
     options = Options(

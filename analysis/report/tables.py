@@ -10,8 +10,8 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.report.latex import LatexCell, latex_table
-from calibration.estimates import Estimate
+from relstudy.analysis.report.latex import LatexCell, latex_table
+from relstudy.calibration.estimates import Estimate
 
 Cell = str | int | float | Estimate | None
 MINUS = "−"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
-from analysis.report.layout import Sentence
-from analysis.report.tables import shown_number
-from analysis.results import INDICES, Comparison, ScoreResult, SystemScore
-from calibration.estimates import Estimate
+from relstudy.analysis.report.layout import Sentence
+from relstudy.analysis.report.tables import shown_number
+from relstudy.analysis.results import INDICES, Comparison, ScoreResult, SystemScore
+from relstudy.calibration.estimates import Estimate
 
 INDEX_NAMES = {
     "pearson": "Correlation",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from studyapp import charts
-from studyapp.admin.figures import figure
-from studyapp.site import site
-from studyapp.status import BlockStatus, Status
+from relstudy.studyapp import charts
+from relstudy.studyapp.admin.figures import figure
+from relstudy.studyapp.site import site
+from relstudy.studyapp.status import BlockStatus, Status
 
 
 @dataclass(frozen=True)

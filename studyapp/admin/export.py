@@ -8,11 +8,11 @@ from typing import Any
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
-from studyapp.access import admin_required
-from studyapp.admin.figures import figures
-from studyapp.export import people_table, ratings_table
-from studyapp.show import show
-from studyapp.site import site
+from relstudy.studyapp.access import admin_required
+from relstudy.studyapp.admin.figures import figures
+from relstudy.studyapp.export import people_table, ratings_table
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import site
 
 blueprint = Blueprint("admin_export", __name__, url_prefix="/admin")
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from flask import current_app
 
-from studyapp.insight import Insight, study_insight
-from studyapp.site import site
-from studyapp.status import Status, study_status
+from relstudy.studyapp.insight import Insight, study_insight
+from relstudy.studyapp.site import site
+from relstudy.studyapp.status import Status, study_status
 
 FRESH = 5.0  # seconds that the figures may be old
 SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from studyapp.access import admin_required
-from studyapp.admin.blocks import BlockView, block_views
-from studyapp.admin.figures import figures, moment
-from studyapp.leases import Lease, leases
-from studyapp.show import show
-from studyapp.site import site
+from relstudy.studyapp.access import admin_required
+from relstudy.studyapp.admin.blocks import BlockView, block_views
+from relstudy.studyapp.admin.figures import figures, moment
+from relstudy.studyapp.leases import Lease, leases
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import site
 
 blueprint = Blueprint("admin_handout", __name__, url_prefix="/admin")
 

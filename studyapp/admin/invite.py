@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from calibration.errors import RelstudyError
-from studyapp import people
-from studyapp.access import admin_required
-from studyapp.admin.figures import forget_figures
-from studyapp.show import show
-from studyapp.site import site
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp import people
+from relstudy.studyapp.access import admin_required
+from relstudy.studyapp.admin.figures import forget_figures
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import site
 
 blueprint = Blueprint("admin_invite", __name__, url_prefix="/admin")
 

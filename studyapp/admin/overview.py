@@ -9,14 +9,14 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from studyapp import charts
-from studyapp.access import admin_required
-from studyapp.admin.blocks import BlockView, block_views
-from studyapp.admin.figures import figure, figures, forget_figures, moment
-from studyapp.insight import SECONDS, Insight, SourceUse
-from studyapp.show import show
-from studyapp.site import STATES, site
-from studyapp.status import Status
+from relstudy.studyapp import charts
+from relstudy.studyapp.access import admin_required
+from relstudy.studyapp.admin.blocks import BlockView, block_views
+from relstudy.studyapp.admin.figures import figure, figures, forget_figures, moment
+from relstudy.studyapp.insight import SECONDS, Insight, SourceUse
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import STATES, site
+from relstudy.studyapp.status import Status
 
 blueprint = Blueprint("admin_overview", __name__, url_prefix="/admin")
 

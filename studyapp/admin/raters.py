@@ -8,13 +8,13 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from calibration.errors import RelstudyError
-from studyapp import charts, people
-from studyapp.access import admin_required
-from studyapp.admin.figures import figure, figures, forget_figures, moment
-from studyapp.show import show
-from studyapp.site import site
-from studyapp.status import RaterStatus
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp import charts, people
+from relstudy.studyapp.access import admin_required
+from relstudy.studyapp.admin.figures import figure, figures, forget_figures, moment
+from relstudy.studyapp.show import show
+from relstudy.studyapp.site import site
+from relstudy.studyapp.status import RaterStatus
 
 blueprint = Blueprint("admin_raters", __name__, url_prefix="/admin")
 

@@ -22,9 +22,9 @@ def backup(folder: Path, output: Path | None) -> None:
     """
     import time
 
-    from calibration.console import say
-    from studyapp.backup import copy_database
-    from studyapp.commands.opening import open_database
+    from relstudy.calibration.console import say
+    from relstudy.studyapp.backup import copy_database
+    from relstudy.studyapp.commands.opening import open_database
 
     _, store = open_database(folder)
     target = output or folder / f"backup-{time.strftime('%Y%m%d-%H%M%S')}.db"

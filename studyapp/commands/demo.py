@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from studyapp.demo.pipeline import Outcome
-    from studyapp.demo.recovered import Recovered
+    from relstudy.studyapp.demo.pipeline import Outcome
+    from relstudy.studyapp.demo.recovered import Recovered
 
 
 @click.command()
@@ -50,9 +50,9 @@ def demo(
     """
     from dataclasses import replace
 
-    from calibration.console import print_json, say
-    from studyapp.demo.pipeline import run_demo
-    from studyapp.demo.sizes import SIZES
+    from relstudy.calibration.console import print_json, say
+    from relstudy.studyapp.demo.pipeline import run_demo
+    from relstudy.studyapp.demo.sizes import SIZES
 
     size = SIZES[scale]
     if images is not None:
@@ -67,13 +67,13 @@ def demo(
     if no_serve:
         say(f"Report: {outcome.report}. To look around: relstudy serve {folder}")
     else:
-        from studyapp.demo.look import look_around
+        from relstudy.studyapp.demo.look import look_around
 
         look_around(folder, port)
 
 
 def _print(outcome: Outcome) -> None:
-    from calibration.console import print_table
+    from relstudy.calibration.console import print_table
 
     click.echo()
     click.echo("Recovered against true")

@@ -36,12 +36,12 @@ def export(
       relstudy export my-study
       relstudy export my-study --scale 1-9 -o nine.csv
     """
-    from calibration.console import print_json, say
-    from calibration.errors import RelstudyError
-    from calibration.tables import write_json, write_table
-    from studyapp.commands.opening import open_database
-    from studyapp.export import people_table, ratings_table
-    from studyapp.slots import HAND_OUT_RULE
+    from relstudy.calibration.console import print_json, say
+    from relstudy.calibration.errors import RelstudyError
+    from relstudy.calibration.tables import write_json, write_table
+    from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.export import people_table, ratings_table
+    from relstudy.studyapp.slots import HAND_OUT_RULE
 
     study, store = open_database(folder)
     if scale is not None and scale not in {s.name for s in study.scales}:

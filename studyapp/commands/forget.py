@@ -20,9 +20,9 @@ def forget(folder: Path, rater: str, yes: bool) -> None:
     Example:
       relstudy forget my-study R7K2QXMB
     """
-    from calibration.console import say
-    from studyapp.commands.opening import open_database
-    from studyapp.people import forget as remove
+    from relstudy.calibration.console import say
+    from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.people import forget as remove
 
     _, store = open_database(folder)
     if not yes:

@@ -24,10 +24,10 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
     Example:
       relstudy invite my-study -n 12 -o links.csv
     """
-    from calibration.console import print_json, print_table, say
-    from studyapp.commands.opening import open_study
-    from studyapp.people import crowd_link
-    from studyapp.people import invite as make
+    from relstudy.calibration.console import print_json, print_table, say
+    from relstudy.studyapp.commands.opening import open_study
+    from relstudy.studyapp.people import crowd_link
+    from relstudy.studyapp.people import invite as make
 
     study, store = open_study(folder)
     base = (url or study.url or "http://localhost:8000").rstrip("/")
@@ -61,7 +61,7 @@ def _write(path: Path, links: list[dict[str, str]]) -> None:
     import csv
     import io
 
-    from studyapp.secret import write_private
+    from relstudy.studyapp.secret import write_private
 
     text = io.StringIO()
     writer = csv.DictWriter(text, ["rater_id", "link", "completion_code"], lineterminator="\n")

@@ -30,10 +30,10 @@ def new(folder: Path, pictures: int, seed: int) -> None:
       relstudy sample my-study
       relstudy serve my-study
     """
-    from calibration.console import progress, say
-    from calibration.errors import RelstudyError
-    from calibration.tables import write_text
-    from studyapp.starter import starter_toml
+    from relstudy.calibration.console import progress, say
+    from relstudy.calibration.errors import RelstudyError
+    from relstudy.calibration.tables import write_text
+    from relstudy.studyapp.starter import starter_toml
 
     settings = folder / "study.toml"
     if settings.exists():
@@ -41,7 +41,7 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     has_collection = (folder / "collection.csv").exists()
     write_text(starter_toml(folder.resolve().name), settings)
     if pictures and not has_collection:
-        from studyapp.demo.collection import make_collection, write_collection
+        from relstudy.studyapp.demo.collection import make_collection, write_collection
 
         bar = progress(range(pictures), "painting", pictures)
 

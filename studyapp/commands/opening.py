@@ -6,10 +6,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from studyapp.app import prepare
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.app import prepare
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 
 
 def open_study(folder: Path) -> tuple[Study, Store]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from calibration.console import print_json, progress
-from calibration.errors import RelstudyError
-from studyapp.commands.sample_told import Cost, summarise, tell, tell_next
+from relstudy.calibration.console import print_json, progress
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.commands.sample_told import Cost, summarise, tell, tell_next
 
 if TYPE_CHECKING:
-    from studyapp.choosing import Chosen
-    from studyapp.next_round import NextRound
-    from studyapp.study import Study
+    from relstudy.studyapp.choosing import Chosen
+    from relstudy.studyapp.next_round import NextRound
+    from relstudy.studyapp.study import Study
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -140,13 +140,13 @@ def sample(
       relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
       relstudy sample my-study --from-mappings
     """
-    from studyapp.choosing import Options, choose
+    from relstudy.studyapp.choosing import Options, choose
 
     study = _study(folder)
     per_second, second_source = _seconds(folder, seconds)
     cost = Cost(raters, _ratings_per_pair(study), per_second, second_source)
     if from_mappings:
-        from studyapp.next_round import NextOptions, choose_next
+        from relstudy.studyapp.next_round import NextOptions, choose_next
 
         later = NextOptions(queries, same_queries, results, floor, _categories(study, paradigm), paradigm, seed)
         added = choose_next(folder, mappings or folder / "mappings", judgments or folder / "judgments.csv", later, bar)
@@ -181,8 +181,8 @@ def sample(
 
 def write(folder: Path, chosen: Chosen | NextRound) -> None:
     """Write pairs.csv, design.json and the scores of built-in systems."""
-    from calibration.tables import write_table
-    from studyapp.sources import computed
+    from relstudy.calibration.tables import write_table
+    from relstudy.studyapp.sources import computed
 
     chosen.scores.write(folder, [name for name in chosen.scores.systems if computed(name)])
     write_table(chosen.pairs, folder / "pairs.csv")
@@ -198,7 +198,7 @@ def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:
 
 
 def _study(folder: Path) -> Study | None:
-    from studyapp.study import Study
+    from relstudy.studyapp.study import Study
 
     return Study.load(folder) if (folder / "study.toml").exists() else None
 
@@ -221,7 +221,7 @@ def _ratings_per_pair(study: Study | None) -> int:
 def _given(file: Path | None) -> list[str] | None:
     if file is None:
         return None
-    from calibration.tables import read_table
+    from relstudy.calibration.tables import read_table
 
     table = read_table(file, "query_id")
     ids = list(table.texts("query_id"))
@@ -246,7 +246,7 @@ def _seconds(folder: Path, given: float | None) -> tuple[float, str]:
     if (folder / "ratings.csv").exists():
         import numpy as np
 
-        from calibration.tables import read_table
+        from relstudy.calibration.tables import read_table
 
         table = read_table(folder / "ratings.csv")
         if "seconds" in table.frame:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibration.console import print_json, print_table, say
+from relstudy.calibration.console import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from studyapp.choosing import Chosen
-    from studyapp.next_round import NextOptions, NextRound
+    from relstudy.studyapp.choosing import Chosen
+    from relstudy.studyapp.next_round import NextOptions, NextRound
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Cost:
 
     def of(self, base: int, unique: int) -> dict[str, Any]:
         """The entries of the preview that concern cost."""
-        from studyapp.preview import rater_hours
+        from relstudy.studyapp.preview import rater_hours
 
         return {
             "rater_hours": rater_hours(base, unique, self.raters, self.per_pair, self.seconds),

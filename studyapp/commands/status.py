@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from studyapp.insight import Insight
+    from relstudy.studyapp.insight import Insight
 
 
 @click.command()
@@ -27,12 +27,12 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     Example:
       relstudy status my-study --raters
     """
-    from calibration.console import print_json, print_table
-    from studyapp.commands.opening import open_database
-    from studyapp.insight import study_insight
-    from studyapp.leases import leases
-    from studyapp.site import write_state
-    from studyapp.status import study_status
+    from relstudy.calibration.console import print_json, print_table
+    from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.insight import study_insight
+    from relstudy.studyapp.leases import leases
+    from relstudy.studyapp.site import write_state
+    from relstudy.studyapp.status import study_status
 
     study, store = open_database(folder)
     if state is not None:
@@ -94,7 +94,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
 
 
 def _print_insight(found: Insight) -> None:
-    from calibration.console import print_table
+    from relstudy.calibration.console import print_table
 
     click.echo()
     uses = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from calibration.console import print_json, print_table, progress, say
+from relstudy.calibration.console import print_json, print_table, progress, say
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -32,7 +32,7 @@ def systems(folder: Path | None, names: tuple[str, ...], all_queries: bool, as_j
       relstudy systems my-study gift gift-colour gift-texture
       relstudy systems my-study vectors:embeddings.npy:dot
     """
-    from studyapp.systems import SYSTEMS
+    from relstudy.studyapp.systems import SYSTEMS
 
     if folder is None or not names:
         rows = [[name, what] for name, (_, what) in SYSTEMS.items()]
@@ -54,11 +54,11 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     """Score and write; the files by system."""
     import numpy as np
 
-    from calibration.errors import RelstudyError
-    from studyapp.collection import Collection
-    from studyapp.kept_scores import KeptScores
-    from studyapp.next_round import read_pairs
-    from studyapp.systems import fit
+    from relstudy.calibration.errors import RelstudyError
+    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.kept_scores import KeptScores
+    from relstudy.studyapp.next_round import read_pairs
+    from relstudy.studyapp.systems import fit
 
     collection = Collection.load(folder)
     drawn: dict[str, list[str]] = {}

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calibration.tables import replacing, write_table
-from studyapp.demo.latent import Scene, draw_scenes
-from studyapp.demo.scenes import paint
-from studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
+from relstudy.calibration.tables import replacing, write_table
+from relstudy.studyapp.demo.latent import Scene, draw_scenes
+from relstudy.studyapp.demo.scenes import paint
+from relstudy.studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
 
 SIZE = (384, 256)
 FEWEST_WORDS = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from calibration.errors import RelstudyError
-from calibration.tables import read_json, write_json
-from studyapp.demo.sizes import Size
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.tables import read_json, write_json
+from relstudy.studyapp.demo.sizes import Size
 
 MARK = "demo.json"
 KIND = "relstudy demo"

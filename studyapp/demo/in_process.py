@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from studyapp.cli import COMMANDS
-from studyapp.demo.show import BarsOnly, Stages
+from relstudy.studyapp.cli import COMMANDS
+from relstudy.studyapp.demo.show import BarsOnly, Stages
 
 
 @contextlib.contextmanager

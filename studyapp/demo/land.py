@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo import outlines, terrain, things
-from studyapp.demo.paint import Shape, colour, mix, smooth, wave
-from studyapp.demo.setting import GREENS, Setting, far_range, far_things, kept_clear, on_the_ground, sky
+from relstudy.studyapp.demo import outlines, terrain, things
+from relstudy.studyapp.demo.paint import Shape, colour, mix, smooth, wave
+from relstudy.studyapp.demo.setting import GREENS, Setting, far_range, far_things, kept_clear, on_the_ground, sky
 
 
 def mountains(s: Setting) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from studyapp.demo.paint import Canvas, Colour, cloud, colour, mix, smooth
+from relstudy.studyapp.demo.paint import Canvas, Colour, cloud, colour, mix, smooth
 
 HOURS = ("dawn", "day", "sunset", "dusk", "night")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from calibration.console import say
-from studyapp.demo.in_process import without_database_url
-from studyapp.demo.server import serving
+from relstudy.calibration.console import say
+from relstudy.studyapp.demo.in_process import without_database_url
+from relstudy.studyapp.demo.server import serving
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

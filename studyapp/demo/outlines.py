@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo.paint import Shape
+from relstudy.studyapp.demo.paint import Shape
 
 
 def horse() -> Shape:

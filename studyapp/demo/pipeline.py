@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.console import progress
-from calibration.tables import write_json, write_table, write_text
-from studyapp.collection import Collection
-from studyapp.demo.collection import DemoCollection, make_collection, write_collection
-from studyapp.demo.folder import claim
-from studyapp.demo.in_process import run_command, without_database_url
-from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.questions import write_study
-from studyapp.demo.rating import rate
-from studyapp.demo.recovered import (
+from relstudy.calibration.console import progress
+from relstudy.calibration.tables import write_json, write_table, write_text
+from relstudy.studyapp.collection import Collection
+from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
+from relstudy.studyapp.demo.folder import claim
+from relstudy.studyapp.demo.in_process import run_command, without_database_url
+from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.questions import write_study
+from relstudy.studyapp.demo.rating import rate
+from relstudy.studyapp.demo.recovered import (
     Recovered,
     census,
     judgment_rows,
@@ -30,9 +30,9 @@ from studyapp.demo.recovered import (
     recovered_table,
     system_rows,
 )
-from studyapp.demo.show import Stage, Stages
-from studyapp.demo.sizes import Size, available, available_systems
-from studyapp.systems import fit, make
+from relstudy.studyapp.demo.show import Stage, Stages
+from relstudy.studyapp.demo.sizes import Size, available, available_systems
+from relstudy.studyapp.systems import fit, make
 
 THRESHOLD = 3.0
 

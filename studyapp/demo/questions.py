@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from calibration.tables import write_text
-from studyapp.demo.sizes import Size
+from relstudy.calibration.tables import write_text
+from relstudy.studyapp.demo.sizes import Size
 
 STUDY = """\
 # The study of `relstudy demo`. docs/app.md explains every setting.

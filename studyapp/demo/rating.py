@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from calibration.errors import RelstudyError
-from studyapp.demo.panel import Panel
-from studyapp.demo.server import serving
-from studyapp.demo.show import Stages
-from studyapp.demo.visit import Answer, visit_all
-from studyapp.items import item_key
-from studyapp.people import invite
-from studyapp.secret import read_secret
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.demo.panel import Panel
+from relstudy.studyapp.demo.server import serving
+from relstudy.studyapp.demo.show import Stages
+from relstudy.studyapp.demo.visit import Answer, visit_all
+from relstudy.studyapp.items import item_key
+from relstudy.studyapp.people import invite
+from relstudy.studyapp.secret import read_secret
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 
 
 def rate(folder: Path, panel: Panel, show: Stages) -> tuple[dict[str, int], int]:

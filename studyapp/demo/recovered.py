@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.results import ScoreResult
-from analysis.scoring import Options, score_systems
-from studyapp.demo.collection import DemoCollection
-from studyapp.demo.panel import Panel
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring import Options, score_systems
+from relstudy.studyapp.demo.collection import DemoCollection
+from relstudy.studyapp.demo.panel import Panel
 
 SHARES = (0.01, 0.05)
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from studyapp.demo import land, terrain, town, waters
-from studyapp.demo.latent import Scene
-from studyapp.demo.light import light_of
-from studyapp.demo.paint import Canvas
-from studyapp.demo.setting import Setting, in_the_air
+from relstudy.studyapp.demo import land, terrain, town, waters
+from relstudy.studyapp.demo.latent import Scene
+from relstudy.studyapp.demo.light import light_of
+from relstudy.studyapp.demo.paint import Canvas
+from relstudy.studyapp.demo.setting import Setting, in_the_air
 
 _PAINTERS: dict[str, Callable[[Setting], None]] = {
     "mountains": land.mountains,

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from calibration.errors import RelstudyError
+from relstudy.calibration.errors import RelstudyError
 
 START_PATIENCE = 30.0
 STOP_PATIENCE = 10.0
@@ -32,7 +32,7 @@ def serving(folder: Path, *, port: int = 0, workers: int = 2) -> Iterator[str]:
     RelstudyError
         with the server's last words, when it ends before it listens
     """
-    command = [sys.executable, "-m", "studyapp", "serve", str(folder)]
+    command = [sys.executable, "-m", "relstudy", "serve", str(folder)]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", str(workers), "--quiet"]
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     # A session of its own: Ctrl-C reaches this process first, which then stops the server in order.

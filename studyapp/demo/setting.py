@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from studyapp.demo import outlines, terrain, things
-from studyapp.demo.latent import Scene
-from studyapp.demo.light import Light, aurora, paint_sky
-from studyapp.demo.paint import Canvas, mix
+from relstudy.studyapp.demo import outlines, terrain, things
+from relstudy.studyapp.demo.latent import Scene
+from relstudy.studyapp.demo.light import Light, aurora, paint_sky
+from relstudy.studyapp.demo.paint import Canvas, mix
 
 GREENS = ("#6f9f3f", "#7fae4c", "#5f9347", "#93a84a", "#86b255", "#b0a24a")
 

@@ -1,4 +1,4 @@
-"""A contact sheet of demo pictures: python -m studyapp.demo.sheet OUT.jpg."""
+"""A contact sheet of demo pictures: python -m relstudy.studyapp.demo.sheet OUT.jpg."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 from PIL import Image
 
-from studyapp.demo.latent import PLACES, draw_scenes
-from studyapp.demo.scenes import paint
+from relstudy.studyapp.demo.latent import PLACES, draw_scenes
+from relstudy.studyapp.demo.scenes import paint
 
 GAP = 6
 

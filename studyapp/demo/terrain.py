@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo.light import Light
-from studyapp.demo.paint import Canvas, Shape, cloud, colour, mix, smooth, wave
-from studyapp.demo.things import fir
+from relstudy.studyapp.demo.light import Light
+from relstudy.studyapp.demo.paint import Canvas, Shape, cloud, colour, mix, smooth, wave
+from relstudy.studyapp.demo.things import fir
 
 
 def peaks(canvas: Canvas, base: float, height: float, rough: float) -> np.ndarray:

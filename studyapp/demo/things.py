@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo.light import Light
-from studyapp.demo.outlines import (
+from relstudy.studyapp.demo.light import Light
+from relstudy.studyapp.demo.outlines import (
     balloon,
     camel,
     crown,
@@ -19,7 +19,7 @@ from studyapp.demo.outlines import (
     sheep_fleece,
     sheep_limbs,
 )
-from studyapp.demo.paint import Canvas, Colour, Shape, colour, mix
+from relstudy.studyapp.demo.paint import Canvas, Colour, Shape, colour, mix
 
 
 def _tree(canvas: Canvas, light: Light, x: float, y: float, size: float, far: float, leaf: str = "#4f8a3c") -> None:

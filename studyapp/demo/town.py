@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo import outlines, terrain, things
-from studyapp.demo.light import paint_sky, paint_water
-from studyapp.demo.paint import Shape, colour, mix, smooth
-from studyapp.demo.setting import GREENS, Setting, sky
+from relstudy.studyapp.demo import outlines, terrain, things
+from relstudy.studyapp.demo.light import paint_sky, paint_water
+from relstudy.studyapp.demo.paint import Shape, colour, mix, smooth
+from relstudy.studyapp.demo.setting import GREENS, Setting, sky
 
 
 def city(s: Setting) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from studyapp.demo import outlines, terrain, things
-from studyapp.demo.light import paint_water
-from studyapp.demo.paint import Shape, cloud, colour, mix, wave
-from studyapp.demo.setting import Setting, far_range, kept_clear, on_the_ground, sky
+from relstudy.studyapp.demo import outlines, terrain, things
+from relstudy.studyapp.demo.light import paint_water
+from relstudy.studyapp.demo.paint import Shape, cloud, colour, mix, wave
+from relstudy.studyapp.demo.setting import Setting, far_range, kept_clear, on_the_ground, sky
 
 
 def lake(s: Setting) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import context
 
-from studyapp.store import Store, metadata
+from relstudy.studyapp.store import Store, metadata
 
 store: Store = context.config.attributes["store"]
 

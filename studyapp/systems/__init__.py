@@ -1,4 +1,4 @@
-"""Retrieval systems that propose pairs and can be compared; one interface, `System` (see `studyapp.systems.base`).
+"""Retrieval systems that propose pairs and can be compared; one interface, `System` (see `relstudy.studyapp.systems.base`).
 
 Modules are imported only when a system of theirs is asked for, since some need the extra `relstudy[systems]`.
 """
@@ -9,24 +9,30 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.errors import RelstudyError
+from relstudy.calibration.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from studyapp.collection import Collection
-    from studyapp.systems.base import Progress, System
+    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.systems.base import Progress, System
 
 SYSTEMS: dict[str, tuple[str, str]] = {
-    "keywords": ("studyapp.systems.keywords:Keywords", "keyword overlap over the smaller set"),
-    "colour": ("studyapp.systems.colour:Colour", "global colour histogram"),
-    "gift": ("studyapp.systems.gift:Gift", "colours and textures as words, inverted file"),
-    "gift-colour": ("studyapp.systems.gift:Gift", "the colour half of gift"),
-    "gift-texture": ("studyapp.systems.gift:Gift", "the texture half of gift"),
-    "simplicity": ("studyapp.systems.simplicity:Simplicity", "integrated region matching"),
-    "romm-all": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions of all pictures"),
-    "romm-test": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions of other pictures"),
-    "rwmm-all": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions and keywords of all pictures"),
-    "rwmm-test": ("studyapp.systems.concepts:Concepts", "concepts learnt from regions and keywords of other pictures"),
-    "bm25": ("studyapp.systems.bm25:BM25", "BM25 over titles, texts and keywords"),
+    "keywords": ("relstudy.studyapp.systems.keywords:Keywords", "keyword overlap over the smaller set"),
+    "colour": ("relstudy.studyapp.systems.colour:Colour", "global colour histogram"),
+    "gift": ("relstudy.studyapp.systems.gift:Gift", "colours and textures as words, inverted file"),
+    "gift-colour": ("relstudy.studyapp.systems.gift:Gift", "the colour half of gift"),
+    "gift-texture": ("relstudy.studyapp.systems.gift:Gift", "the texture half of gift"),
+    "simplicity": ("relstudy.studyapp.systems.simplicity:Simplicity", "integrated region matching"),
+    "romm-all": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learnt from regions of all pictures"),
+    "romm-test": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learnt from regions of other pictures"),
+    "rwmm-all": (
+        "relstudy.studyapp.systems.concepts:Concepts",
+        "concepts learnt from regions and keywords of all pictures",
+    ),
+    "rwmm-test": (
+        "relstudy.studyapp.systems.concepts:Concepts",
+        "concepts learnt from regions and keywords of other pictures",
+    ),
+    "bm25": ("relstudy.studyapp.systems.bm25:BM25", "BM25 over titles, texts and keywords"),
 }
 # several systems of one class, told apart by name
 FAMILIES = ("gift", "romm", "rwmm")
@@ -42,7 +48,7 @@ def make(name: str, folder: Path = Path(".")) -> System:
     'keywords'
     """
     if name.startswith(VECTORS):
-        from studyapp.systems.vectors import Vectors
+        from relstudy.studyapp.systems.vectors import Vectors
 
         return Vectors.parse(name.removeprefix(VECTORS), folder)
     if name not in SYSTEMS:

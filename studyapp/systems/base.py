@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
 
 Progress = Callable[[Iterable[int], str, int], Iterator[int]]
 

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, extra, silent
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, extra, silent
 
 
 class BM25:

@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, image_places, silent, spread, with_position
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
 
 HUES, SATURATIONS, VALUES, GREYS = 18, 3, 3, 4
 COLOURS = HUES * SATURATIONS * VALUES + GREYS

@@ -14,11 +14,11 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sparse
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
-from studyapp.systems.features import picture_features
-from studyapp.systems.segments import segment_features
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.features import picture_features
+from relstudy.studyapp.systems.segments import segment_features
 
 VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test")
 CONCEPTS = 50

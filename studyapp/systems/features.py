@@ -13,9 +13,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from calibration.tables import replacing
-from studyapp.collection import Collection, read_picture
-from studyapp.systems.base import Progress
+from relstudy.calibration.tables import replacing
+from relstudy.studyapp.collection import Collection, read_picture
+from relstudy.studyapp.systems.base import Progress
 
 Compute = Callable[[np.ndarray], dict[str, np.ndarray]]
 BATCH = 8

@@ -11,12 +11,12 @@ from typing import Self
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, image_places, silent, spread, with_position
-from studyapp.systems.colour import COLOURS, palette_index
-from studyapp.systems.features import picture_features
-from studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.colour import COLOURS, palette_index
+from relstudy.studyapp.systems.features import picture_features
+from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
 
 SIDE, BLOCK, BANDS = 256, 16, 10
 ACROSS = SIDE // BLOCK

@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sparse
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, silent
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, silent
 
 
 class Keywords:
@@ -20,7 +20,7 @@ class Keywords:
 
     Examples
     --------
-    >>> from studyapp.collection import split_keywords
+    >>> from relstudy.studyapp.collection import split_keywords
     >>> items = [Item(name, "image", keywords=split_keywords(words))
     ...          for name, words in [("a", "sky, sea"), ("b", "sky, grass, cow"), ("c", "city")]]
     >>> system = Keywords().fit(Collection(items))

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
-from studyapp.systems.base import extra
-from studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
+from relstudy.studyapp.systems.base import extra
+from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
 
 MOST_REGIONS = 8
 SUPERPIXELS = 80

@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
-from studyapp.systems.features import picture_features
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.features import picture_features
 
 BLOCK = 4
 MOST_REGIONS = 8

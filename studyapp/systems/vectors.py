@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems.base import Progress, silent
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems.base import Progress, silent
 
 MEASURES = ("cosine", "dot", "l2")
 

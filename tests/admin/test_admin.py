@@ -14,17 +14,17 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
-from studyapp.access import set_password
-from studyapp.admin import figures
-from studyapp.app import create_app, prepare
-from studyapp.cli import main
-from studyapp.demo.visit import read_page
-from studyapp.export import ratings_table
-from studyapp.insight import insight, study_insight
-from studyapp.leases import leases
-from studyapp.people import invite
-from studyapp.store import Store, assignments
-from studyapp.study import Study
+from relstudy.studyapp.access import set_password
+from relstudy.studyapp.admin import figures
+from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.insight import insight, study_insight
+from relstudy.studyapp.leases import leases
+from relstudy.studyapp.people import invite
+from relstudy.studyapp.store import Store, assignments
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 

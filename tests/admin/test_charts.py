@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.figures import THEME
-from studyapp.charts import HEIGHT, WIDTH, Line, histogram, line_chart, nice_ticks, progress_bar, share_chart, spark
+from relstudy.calibration.figures import THEME
+from relstudy.studyapp.charts import (
+    HEIGHT,
+    WIDTH,
+    Line,
+    histogram,
+    line_chart,
+    nice_ticks,
+    progress_bar,
+    share_chart,
+    spark,
+)
 
 CSS = (Path(__file__).parents[2] / "studyapp" / "static" / "study.css").read_text(encoding="utf-8")
 EVIL = "<script>alert('x')</script>\" onload=\"x"

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studyapp.insight import SECONDS, Insight, insight
-from studyapp.study import Study
+from relstudy.studyapp.insight import SECONDS, Insight, insight
+from relstudy.studyapp.study import Study
 
 STUDY = Study.parse(
     """

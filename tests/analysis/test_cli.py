@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.mapped import map_scores
-from mapping.selection import fit_mapping
-from studyapp.cli import main
+from relstudy.analysis.mapped import map_scores
+from relstudy.mapping.selection import fit_mapping
+from relstudy.studyapp.cli import main
 
 from .test_scoring import tables
 

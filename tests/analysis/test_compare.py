@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.candidate import candidate_of
-from analysis.compare import first_shares, holm, order_agreement
-from analysis.judged import JudgedPairs
-from analysis.mapped import map_scores
-from analysis.saved import comparison_json, read_comparison, same_judgments, save_comparison
-from analysis.scoring import Options, score_candidates, score_systems
-from calibration.errors import RelstudyError
+from relstudy.analysis.candidate import candidate_of
+from relstudy.analysis.compare import first_shares, holm, order_agreement
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.mapped import map_scores
+from relstudy.analysis.saved import comparison_json, read_comparison, same_judgments, save_comparison
+from relstudy.analysis.scoring import Options, score_candidates, score_systems
+from relstudy.calibration.errors import RelstudyError
 
 from .test_scoring import tables
 

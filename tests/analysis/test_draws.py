@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.bootstrap import query_counts
-from analysis.candidate import Options
-from analysis.correlation import Judgments
-from analysis.draws import deviations, two_stages, whole_queries
-from analysis.judged import JudgedPairs
-from analysis.precision_recall import Retrieval
-from analysis.scoring import score_systems
-from calibration.errors import RelstudyError
-from studyapp.sampling import inclusion_probabilities, simple_random_sample, systematic_sample
+from relstudy.analysis.bootstrap import query_counts
+from relstudy.analysis.candidate import Options
+from relstudy.analysis.correlation import Judgments
+from relstudy.analysis.draws import deviations, two_stages, whole_queries
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.precision_recall import Retrieval
+from relstudy.analysis.scoring import score_systems
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.sampling import inclusion_probabilities, simple_random_sample, systematic_sample
 
 from .test_scoring import tables
 
@@ -203,7 +203,7 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
     with pytest.raises(RelstudyError, match="inclusion_probability unknown"):
         JudgedPairs.of(unknown).draws(50, 0, "collection")
     assert JudgedPairs.of(unknown).not_corrected("auto", 50) == "inclusion_probability unknown"
-    monkeypatch.setattr("analysis.judged.MOST_CELLS", 300 * 20)
+    monkeypatch.setattr("relstudy.analysis.judged.MOST_CELLS", 300 * 20)
     known = JudgedPairs.of(with_fraction(judgments, 0.5))
     assert known.not_corrected("auto", 20) is None
     with pytest.raises(RelstudyError, match="300 pairs and 21 replicates need too much memory"):

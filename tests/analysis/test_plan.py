@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from analysis.plan import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
-from analysis.plan_picture import power_curve
-from analysis.variances import Variances, variances_of
-from calibration.errors import RelstudyError
-from studyapp.cli import main
+from relstudy.analysis.plan import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
+from relstudy.analysis.plan_picture import power_curve
+from relstudy.analysis.variances import Variances, variances_of
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.cli import main
 
 SPREAD = Variances(query=0.4, result=1.0, rater=0.3, noise=0.7)
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.candidate import MappedScores
-from analysis.scoring import Options, score_systems
-from calibration.errors import RelstudyError
+from relstudy.analysis.candidate import MappedScores
+from relstudy.analysis.scoring import Options, score_systems
+from relstudy.calibration.errors import RelstudyError
 
 FEW = Options(replicates=100, graded=())
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from studyapp.cli import main
+from relstudy.studyapp.cli import main
 
 pytestmark = pytest.mark.real_data
 

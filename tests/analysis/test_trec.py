@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.judged import JudgedPairs
-from analysis.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
-from calibration.errors import RelstudyError
-from calibration.judgments import read_judgments
-from mapping.scores import read_scores, write_scores
+from relstudy.analysis.judged import JudgedPairs
+from relstudy.analysis.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.judgments import read_judgments
+from relstudy.mapping.scores import read_scores, write_scores
 
 OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {
     f"P@{k}": f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)

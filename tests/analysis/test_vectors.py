@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from analysis.vectors import read_vectors, vector_scores
-from calibration.errors import RelstudyError
+from relstudy.analysis.vectors import read_vectors, vector_scores
+from relstudy.calibration.errors import RelstudyError
 
 
 def write(folder: Path, values: np.ndarray, ids: list[str]) -> Path:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from analysis.report.inputs import StudyTables, read_study
-from analysis.report.layout import Page
-from analysis.report.study import Choices, study_page
-from analysis.results import ScoreResult
+from relstudy.analysis.report.inputs import StudyTables, read_study
+from relstudy.analysis.report.layout import Page
+from relstudy.analysis.report.study import Choices, study_page
+from relstudy.analysis.results import ScoreResult
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.report.latex import LatexCell, latex_table, latex_text
-from analysis.report.tables import Column, Table
-from calibration.estimates import Estimate
+from relstudy.analysis.report.latex import LatexCell, latex_table, latex_text
+from relstudy.analysis.report.tables import Column, Table
+from relstudy.calibration.estimates import Estimate
 
 BOOKTABS = r"% needs \usepackage{booktabs} and \usepackage{graphicx}"
 

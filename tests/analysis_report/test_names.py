@@ -6,10 +6,10 @@ import warnings
 
 import pytest
 
-from analysis.report import pictures
-from analysis.report.layout import Page, Paragraph, Section
-from analysis.report.tables import Column, Table
-from calibration.estimates import Estimate
+from relstudy.analysis.report import pictures
+from relstudy.analysis.report.layout import Page, Paragraph, Section
+from relstudy.analysis.report.tables import Column, Table
+from relstudy.calibration.estimates import Estimate
 
 
 def table(name: str) -> Table:

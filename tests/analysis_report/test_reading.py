@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.candidate import Options
-from analysis.report.page import score_page
-from analysis.report.reading import reading_graded, reading_indices
-from analysis.report.scored import graded
-from analysis.results import ScoreResult
-from analysis.scoring import score_systems
+from relstudy.analysis.candidate import Options
+from relstudy.analysis.report.page import score_page
+from relstudy.analysis.report.reading import reading_graded, reading_indices
+from relstudy.analysis.report.scored import graded
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring import score_systems
 
 
 def scored(**options: object) -> ScoreResult:

@@ -18,19 +18,19 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from analysis.draws import whole_queries
-from analysis.report import selection
-from analysis.report.cli import report
-from analysis.report.inputs import StudyTables, read_study
-from analysis.report.layout import Page, Picture, Sentences
-from analysis.report.page import page_of_scores, score_page
-from analysis.report.pictures import mapping, precision_recall
-from analysis.report.tables import Table
-from analysis.report.words import system_sentences
-from analysis.results import ScoreResult
-from analysis.scoring import Options, score_systems
-from calibration.errors import RelstudyError
-from studyapp.cli import main
+from relstudy.analysis.draws import whole_queries
+from relstudy.analysis.report import selection
+from relstudy.analysis.report.cli import report
+from relstudy.analysis.report.inputs import StudyTables, read_study
+from relstudy.analysis.report.layout import Page, Picture, Sentences
+from relstudy.analysis.report.page import page_of_scores, score_page
+from relstudy.analysis.report.pictures import mapping, precision_recall
+from relstudy.analysis.report.tables import Table
+from relstudy.analysis.report.words import system_sentences
+from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring import Options, score_systems
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.cli import main
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<svg onload=alert(2)>{{7*7}}$x$"
@@ -329,7 +329,7 @@ def test_pictures_say_in_words_what_they_show(page: Page) -> None:
 
 
 def test_a_picture_escapes_names() -> None:
-    from analysis.report.pictures import Trace
+    from relstudy.analysis.report.pictures import Trace
 
     line = Trace(np.array([0.0, 1.0]), np.array([1.0, 0.5]))
     drawn = precision_recall({HOSTILE: line}, 0.1)

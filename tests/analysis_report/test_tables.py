@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.report.tables import Column, Table, shown_interval, shown_number
-from calibration.estimates import Estimate
+from relstudy.analysis.report.tables import Column, Table, shown_interval, shown_number
+from relstudy.calibration.estimates import Estimate
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

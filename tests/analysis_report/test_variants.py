@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report import selection, study
-from analysis.report.inputs import read_study
-from analysis.report.layout import Page, Paragraph
-from analysis.report.study import Choices, study_page
-from analysis.report.tables import Table
-from analysis.report.words import orders_agree
-from analysis.results import Comparison, Ordering, ScoreResult
-from calibration.estimates import Estimate
+from relstudy.analysis.report import selection, study
+from relstudy.analysis.report.inputs import read_study
+from relstudy.analysis.report.layout import Page, Paragraph
+from relstudy.analysis.report.study import Choices, study_page
+from relstudy.analysis.report.tables import Table
+from relstudy.analysis.report.words import orders_agree
+from relstudy.analysis.results import Comparison, Ordering, ScoreResult
+from relstudy.calibration.estimates import Estimate
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
 CHOSE = {"keywords", "gift-texture", "simplicity"}

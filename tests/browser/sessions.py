@@ -16,15 +16,15 @@ from flask.typing import ResponseReturnValue
 from PIL import Image, ImageDraw
 from playwright.sync_api import Locator, Page, expect
 
-from studyapp import people
-from studyapp.access import set_password
-from studyapp.app import create_app, prepare
-from studyapp.cli import main
-from studyapp.demo.visit import read_page
-from studyapp.items import item_key
-from studyapp.secret import read_secret
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.studyapp import people
+from relstudy.studyapp.access import set_password
+from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.items import item_key
+from relstudy.studyapp.secret import read_secret
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 
 PASSWORD = "a password for tests"
 

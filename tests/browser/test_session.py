@@ -12,16 +12,16 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from studyapp import people
-from studyapp.app import prepare
-from studyapp.store import Store
+from relstudy.studyapp import people
+from relstudy.studyapp.app import prepare
+from relstudy.studyapp.store import Store
 from tests.browser.sessions import PLAIN, Rater, Seat, exported, item_names, write_study
 
 
 @contextmanager
 def _relstudy_serve(folder: Path) -> Iterator[str]:
     """`relstudy serve` as a person starts it."""
-    command = [sys.executable, "-m", "studyapp", "serve", str(folder), "--port", "0", "--workers", "2", "--quiet"]
+    command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", "0", "--workers", "2", "--quiet"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert server.stdout is not None

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from calibration.raters import FLAGS
-from studyapp.study import Study
-from studyapp.texts import ENGLISH
+from relstudy.calibration.raters import FLAGS
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.texts import ENGLISH
 from tests.browser.sessions import MIXED, Rater, log_in, rate_by_http
 
 GERMAN = (Path(__file__).parent / "german.toml").read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from calibration import agreement
-from calibration.panel import Panel
-from calibration.simulation import simulate_panel
+from relstudy.calibration import agreement
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.simulation import simulate_panel
 
 
 def with_gaps(seed: int, raters: int = 5, pairs: int = 25, missing: float = 0.3) -> tuple[Panel, np.ndarray]:

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.panel import Panel
-from calibration.simulation import SimulatedPanel, simulate_panel
-from studyapp.cli import main
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
+from relstudy.studyapp.cli import main
 
 TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")
 
@@ -188,7 +188,7 @@ def test_help_shows_an_example_and_loads_no_heavy_library() -> None:
     import sys
 
     code = (
-        "import sys; from click.testing import CliRunner; from studyapp.cli import main;"
+        "import sys; from click.testing import CliRunner; from relstudy.studyapp.cli import main;"
         "r = CliRunner().invoke(main, ['calibrate', '--help']); assert r.exit_code == 0;"
         "assert 'Examples:' in r.output;"
         "print([m for m in ('pandas', 'numpy', 'pymc', 'matplotlib', 'scipy') if m in sys.modules])"

@@ -14,11 +14,20 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration import figures
-from calibration.console import fail, print_json, print_table, progress, say
-from calibration.errors import Fault, RelstudyError, TableError
-from calibration.estimates import Estimate
-from calibration.tables import Checked, pair_keys, read_json, read_table, replacing, write_json, write_table, write_text
+from relstudy.calibration import figures
+from relstudy.calibration.console import fail, print_json, print_table, progress, say
+from relstudy.calibration.errors import Fault, RelstudyError, TableError
+from relstudy.calibration.estimates import Estimate
+from relstudy.calibration.tables import (
+    Checked,
+    pair_keys,
+    read_json,
+    read_table,
+    replacing,
+    write_json,
+    write_table,
+    write_text,
+)
 
 
 def written(tmp_path: Path, content: bytes, name: str = "t.csv") -> Path:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.errors import RelstudyError
-from calibration.linear import base_moments
-from calibration.methods import fit_lines
-from calibration.panel import Panel
-from calibration.simulation import simulate_panel
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.linear import base_moments
+from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.simulation import simulate_panel
 
 LINEAR = ("none", "mean", "zscore", "shrunk", "pooled")
 

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choice import check_pooled, choose_method
-from calibration.errors import RelstudyError
-from calibration.handout import Balance, balance
-from calibration.linear import none
-from calibration.methods import fit_lines
-from calibration.panel import Panel
-from calibration.plots import binary_against_graded, matching_fractions
-from calibration.raters import agreement_with_others, rater_profiles
-from calibration.simulation import simulate_panel
+from relstudy.calibration.choice import check_pooled, choose_method
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.handout import Balance, balance
+from relstudy.calibration.linear import none
+from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.plots import binary_against_graded, matching_fractions
+from relstudy.calibration.raters import agreement_with_others, rater_profiles
+from relstudy.calibration.simulation import simulate_panel
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:
@@ -121,7 +121,7 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
 def test_a_record_of_random_hand_out_takes_stronger_doubt_to_be_disbelieved(monkeypatch: pytest.MonkeyPatch) -> None:
     panel = simulate_panel(8, 20, 60, seed=1).panel
     for p, chosen in ((0.005, ("pooled", "shrunk")), (0.00005, ("shrunk", "shrunk")), (0.02, ("pooled", "pooled"))):
-        monkeypatch.setattr("calibration.choice.balance", lambda _, p=p: Balance(p, 0.1, 8, "others"))
+        monkeypatch.setattr("relstudy.calibration.choice.balance", lambda _, p=p: Balance(p, 0.1, 8, "others"))
         assert (choose_method(panel, "random").method, choose_method(panel, None).method) == chosen
         for handed_out, method in zip(("random", None), chosen, strict=True):
             if method == "pooled":

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from calibration import agreement
-from calibration.cli import calibrate as command
-from calibration.errors import RelstudyError
-from calibration.handout import balance
-from calibration.panel import Panel
-from calibration.ratings import Ratings, read_ratings
-from calibration.study import calibrate
-from calibration.variance import leave_one_out_correlation, pair_variances, scored_rows, within_item_variance
+from relstudy.calibration import agreement
+from relstudy.calibration.cli import calibrate as command
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.handout import balance
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.calibration.study import calibrate
+from relstudy.calibration.variance import leave_one_out_correlation, pair_variances, scored_rows, within_item_variance
 
 pytestmark = pytest.mark.real_data
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration import shrinkage
-from calibration.methods import fit_lines
-from calibration.panel import Panel
-from calibration.shrinkage import centred_by_block, crossed_offsets, shrink
-from calibration.simulation import simulate_panel
-from calibration.variance import leave_one_out_correlation
+from relstudy.calibration import shrinkage
+from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.shrinkage import centred_by_block, crossed_offsets, shrink
+from relstudy.calibration.simulation import simulate_panel
+from relstudy.calibration.variance import leave_one_out_correlation
 
 
 @given(

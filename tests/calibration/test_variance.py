@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration import variance
-from calibration.linear import Lines, none
-from calibration.panel import Panel
-from calibration.simulation import simulate_panel
-from calibration.variance import (
+from relstudy.calibration import variance
+from relstudy.calibration.linear import Lines, none
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.simulation import simulate_panel
+from relstudy.calibration.variance import (
     bootstrap_interval,
     leave_one_out_correlation,
     pair_folds,

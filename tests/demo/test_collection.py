@@ -5,12 +5,12 @@ import pytest
 from PIL import Image
 from scipy.stats import spearmanr
 
-from calibration.tables import read_table
-from studyapp.demo.collection import make_collection, write_collection
-from studyapp.demo.latent import PLACES, draw_scenes
-from studyapp.demo.light import HOURS
-from studyapp.demo.scenes import paint
-from studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
+from relstudy.calibration.tables import read_table
+from relstudy.studyapp.demo.collection import make_collection, write_collection
+from relstudy.studyapp.demo.latent import PLACES, draw_scenes
+from relstudy.studyapp.demo.light import HOURS
+from relstudy.studyapp.demo.scenes import paint
+from relstudy.studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
 
 
 @pytest.fixture(scope="module")

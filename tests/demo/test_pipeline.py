@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from calibration.errors import RelstudyError
-from calibration.judgments import read_judgments
-from calibration.ratings import read_ratings
-from mapping.fitted import FittedMapping
-from mapping.scores import read_scores
-from studyapp.commands.demo import demo
-from studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
-from studyapp.demo.in_process import run_command, without_database_url
-from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.pipeline import run_demo, score_file
-from studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
-from studyapp.demo.sizes import SIZES, Size, available_systems
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.ratings import read_ratings
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores import read_scores
+from relstudy.studyapp.commands.demo import demo
+from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
+from relstudy.studyapp.demo.in_process import run_command, without_database_url
+from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.pipeline import run_demo, score_file
+from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
+from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
+from relstudy.studyapp.study import Study
 
 SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
 SYSTEMS = ("keywords", "colour")
@@ -72,7 +72,7 @@ def test_every_pair_has_exactly_the_ratings_asked_for_and_no_rater_rates_a_pair_
 def test_what_the_raters_typed_is_what_the_panel_answers(finished):
     # The panel is drawn anew from the same seed: pages, database and export changed no answer.
     folder = finished.folder
-    from studyapp.demo.collection import make_collection
+    from relstudy.studyapp.demo.collection import make_collection
 
     panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
     ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
@@ -163,7 +163,7 @@ def test_a_foreign_demo_json_does_not_open_the_folder(tmp_path):
 
 
 def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished, monkeypatch):
-    from studyapp.store import Store
+    from relstudy.studyapp.store import Store
 
     monkeypatch.setenv("DATABASE_URL", "postgresql://nowhere/none")
     with without_database_url():
@@ -176,7 +176,7 @@ def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished,
 
 
 def test_the_census_counts_precision_and_recall_pair_by_pair():
-    from studyapp.demo.collection import make_collection
+    from relstudy.studyapp.demo.collection import make_collection
 
     collection = make_collection(40, seed=2)
     panel = Panel(draw_raters(4, 2), collection, 2)
@@ -219,8 +219,8 @@ def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(w
 
 
 def test_the_truth_of_a_text_query_is_known_pair_by_pair(with_words):
-    from studyapp.demo.collection import make_collection
-    from studyapp.demo.truth import WISHES, to_scale, wish_closeness
+    from relstudy.studyapp.demo.collection import make_collection
+    from relstudy.studyapp.demo.truth import WISHES, to_scale, wish_closeness
 
     collection = make_collection(60, 1, 6)
     known = pd.read_csv(with_words.folder / "truth" / "pairs.csv")
@@ -311,7 +311,7 @@ def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
 
 
 def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
-    from studyapp.demo.collection import make_collection
+    from relstudy.studyapp.demo.collection import make_collection
 
     panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
     keys = {"query_id": str, "result_id": str}

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.uniformity import uniformity_table
-from calibration.tables import write_table
-from studyapp.demo.collection import make_collection, write_collection
-from studyapp.demo.in_process import run_command
-from studyapp.demo.panel import Panel, draw_raters
-from studyapp.demo.pipeline import score_file
+from relstudy.analysis.uniformity import uniformity_table
+from relstudy.calibration.tables import write_table
+from relstudy.studyapp.demo.collection import make_collection, write_collection
+from relstudy.studyapp.demo.in_process import run_command
+from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.pipeline import score_file
 
 IDS = {"pair_id": str, "query_id": str, "result_id": str}
 SYSTEMS = ("keywords", "colour")

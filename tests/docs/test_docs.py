@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from studyapp.cli import main
+from relstudy.studyapp.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -92,9 +92,9 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
 
 def test_the_reference_holds_the_functions_of_the_contracts(site: Path) -> None:
     for page, name in [
-        ("analysis", "analysis.scoring.score_systems"),
-        ("mapping", "mapping.selection.cross_fit"),
-        ("calibration", "calibration.ratings.read_ratings"),
+        ("analysis", "relstudy.analysis.scoring.score_systems"),
+        ("mapping", "relstudy.mapping.selection.cross_fit"),
+        ("calibration", "relstudy.calibration.ratings.read_ratings"),
     ]:
         assert f'id="{name}"' in (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
 

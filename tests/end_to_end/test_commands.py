@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-COMMAND = [sys.executable, "-m", "studyapp"]
+COMMAND = [sys.executable, "-m", "relstudy"]
 
 
 def relstudy(*arguments, code=0):

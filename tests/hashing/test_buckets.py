@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis.hashing.buckets import expected_look_up, look_up, random_tables
-from analysis.hashing.codes import Codes
-from analysis.hashing.counts import count
-from analysis.hashing.labels import Labels
-from analysis.hashing.truth import LabelTruth, ListedTruth
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.buckets import expected_look_up, look_up, random_tables
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.counts import count
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth
+from relstudy.calibration.errors import RelstudyError
 
 
 @pytest.fixture(scope="module")

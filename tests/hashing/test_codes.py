@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from analysis.hashing.code_files import CodeFile, read_codes
-from analysis.hashing.codes import Codes
-from analysis.hashing.labels import read_labels
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.code_files import CodeFile, read_codes
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.labels import read_labels
+from relstudy.calibration.errors import RelstudyError
 
 
 def saved(folder: Path, array: np.ndarray, name: str = "codes.npy") -> str:

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from analysis.hashing.encoders import ENCODERS
-from studyapp.cli import main
+from relstudy.analysis.hashing.encoders import ENCODERS
+from relstudy.studyapp.cli import main
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from analysis.hashing.average_precision import average_precision
-from analysis.hashing.codes import Codes
-from analysis.hashing.compare import compare
-from analysis.hashing.conventions import Conventions
-from analysis.hashing.counts import CountTable, count
-from analysis.hashing.labels import Labels
-from analysis.hashing.truth import LabelTruth
-from calibration.errors import RelstudyError
-from studyapp.cli import main
+from relstudy.analysis.hashing.average_precision import average_precision
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.compare import compare
+from relstudy.analysis.hashing.conventions import Conventions
+from relstudy.analysis.hashing.counts import CountTable, count
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.truth import LabelTruth
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.cli import main
 
 
 @pytest.fixture(scope="module")

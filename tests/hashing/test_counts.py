@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.hashing.codes import Codes
-from analysis.hashing.counts import LONGEST, CountTable, count, merge
-from analysis.hashing.labels import Labels, mask_words
-from analysis.hashing.truth import ByClass, LabelTruth, ListedTruth
-from analysis.hashing.truth_file import save_truth
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.counts import LONGEST, CountTable, count, merge
+from relstudy.analysis.hashing.labels import Labels, mask_words
+from relstudy.analysis.hashing.truth import ByClass, LabelTruth, ListedTruth
+from relstudy.analysis.hashing.truth_file import save_truth
+from relstudy.calibration.errors import RelstudyError
 
 
 def codes(number: int, bits: int, seed: int) -> Codes:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import analysis.hashing.distributed as our_distributed
-from analysis.hashing.counting import count_files
-from analysis.hashing.shards import Job
-from calibration.errors import RelstudyError
+import relstudy.analysis.hashing.distributed as our_distributed
+from relstudy.analysis.hashing.counting import count_files
+from relstudy.analysis.hashing.shards import Job
+from relstudy.calibration.errors import RelstudyError
 
 distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
 

@@ -10,15 +10,15 @@ from click.testing import CliRunner
 from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 
-from analysis.hashing.codes import Codes
-from analysis.hashing.digits import baselines, extension_tables
-from analysis.hashing.encoders import ENCODERS, ITQ, LSH, base
-from analysis.hashing.encoders.spherical import _inside
-from analysis.hashing.extension import extended
-from analysis.hashing.health import code_health
-from analysis.hashing.lgap import UniqueCodes
-from calibration.errors import RelstudyError
-from studyapp.cli import main
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.digits import baselines, extension_tables
+from relstudy.analysis.hashing.encoders import ENCODERS, ITQ, LSH, base
+from relstudy.analysis.hashing.encoders.spherical import _inside
+from relstudy.analysis.hashing.extension import extended
+from relstudy.analysis.hashing.health import code_health
+from relstudy.analysis.hashing.lgap import UniqueCodes
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.cli import main
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
-from analysis.hashing.codes import Codes
-from analysis.hashing.conventions import PRESETS, Conventions
-from analysis.hashing.counts import LONGEST, CountTable
-from analysis.hashing.evaluate import evaluate
-from analysis.hashing.plots import lookup_curve
-from calibration.errors import RelstudyError
-from studyapp.cli import main
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.conventions import PRESETS, Conventions
+from relstudy.analysis.hashing.counts import LONGEST, CountTable
+from relstudy.analysis.hashing.evaluate import evaluate
+from relstudy.analysis.hashing.plots import lookup_curve
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.cli import main
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from click.testing import CliRunner
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
-from analysis.hashing.audit import audit
-from analysis.hashing.codes import Codes
-from analysis.hashing.labels import Labels
-from analysis.hashing.people import graded_ndcg, hamming_scores, truth_scores
-from calibration.errors import RelstudyError
-from studyapp.cli import main
+from relstudy.analysis.hashing.audit import audit
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores, truth_scores
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.cli import main
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.hashing.code_files import read_codes
-from analysis.hashing.codes import Codes
-from analysis.hashing.counting import count_files
-from analysis.hashing.counts import CountTable, count
-from analysis.hashing.labels import Labels
-from analysis.hashing.shards import Job, parts_of
-from analysis.hashing.truth import LabelTruth, ListedTruth
-from analysis.hashing.truth_file import save_truth
-from calibration.errors import RelstudyError, TableError
+from relstudy.analysis.hashing.code_files import read_codes
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.counting import count_files
+from relstudy.analysis.hashing.counts import CountTable, count
+from relstudy.analysis.hashing.labels import Labels
+from relstudy.analysis.hashing.shards import Job, parts_of
+from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth
+from relstudy.analysis.hashing.truth_file import save_truth
+from relstudy.calibration.errors import RelstudyError, TableError
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from analysis.hashing import vector_truth
-from analysis.hashing.judged_truth import judged_truth
-from analysis.hashing.splits import Split, duplicate_leaks, improved_split, literature_split, repeated
-from analysis.hashing.truth import ListedTruth
-from analysis.hashing.truth_file import load_truth, save_truth
-from analysis.hashing.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing import vector_truth
+from relstudy.analysis.hashing.judged_truth import judged_truth
+from relstudy.analysis.hashing.splits import Split, duplicate_leaks, improved_split, literature_split, repeated
+from relstudy.analysis.hashing.truth import ListedTruth
+from relstudy.analysis.hashing.truth_file import load_truth, save_truth
+from relstudy.analysis.hashing.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
+from relstudy.calibration.errors import RelstudyError
 
 SIZES = {"test_queries": 20, "test_database": 60, "validation_queries": 10, "validation_database": 30}
 

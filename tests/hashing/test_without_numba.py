@@ -22,13 +22,13 @@ class Refuse(importlib.abc.MetaPathFinder):
             raise ImportError("hidden by the test")
 
 sys.meta_path.insert(0, Refuse())
-from studyapp.cli import main
+from relstudy.studyapp.cli import main
 main(sys.argv[1:])
 """
 
 
 def run(*arguments: object, numba: bool = False) -> subprocess.CompletedProcess[str]:
-    start = ["-m", "studyapp.cli"] if numba else ["-c", WITHOUT_NUMBA]
+    start = ["-m", "relstudy"] if numba else ["-c", WITHOUT_NUMBA]
     words = [sys.executable, *start, *map(str, arguments)]
     return subprocess.run(words, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=300)
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mapping.bayes import BayesMapping, sigma_posterior
-from mapping.changepoint import Prior, curves, log_evidence, needs_logarithms, smooth
-from mapping.pooling import Pooled, into_bins, pool
+from relstudy.mapping.bayes import BayesMapping, sigma_posterior
+from relstudy.mapping.changepoint import Prior, curves, log_evidence, needs_logarithms, smooth
+from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 
 def enumerated(

@@ -10,11 +10,11 @@ import pytensor
 import pytest
 from scipy.stats import gamma, truncnorm
 
-from calibration.errors import RelstudyError
-from mapping.bayes import BayesMapping
-from mapping.changepoint import Prior, log_evidence
-from mapping.changepoint_pymc import build_model, diagnose, sample
-from mapping.pooling import into_bins, pool
+from relstudy.calibration.errors import RelstudyError
+from relstudy.mapping.bayes import BayesMapping
+from relstudy.mapping.changepoint import Prior, log_evidence
+from relstudy.mapping.changepoint_pymc import build_model, diagnose, sample
+from relstudy.mapping.pooling import into_bins, pool
 
 SMALL = {"scale": (1, 5), "bins": 15, "grid": 41, "max_levels": 6, "increasing": True}
 

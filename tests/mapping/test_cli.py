@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from mapping.fitted import FittedMapping, read_mappings
-from studyapp.cli import main
+from relstudy.mapping.fitted import FittedMapping, read_mappings
+from relstudy.studyapp.cli import main
 
 
 def run(*arguments: object) -> Result:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
-from mapping.correlation import (
+from relstudy.mapping.correlation import (
     CorrelationMapping,
     Moments,
     closed_form,
@@ -18,9 +18,9 @@ from mapping.correlation import (
     least_squares,
     most_correlated,
 )
-from mapping.isotonic import IsotonicMapping
-from mapping.pooling import pool
-from mapping.splines import break_points, ispline_basis
+from relstudy.mapping.isotonic import IsotonicMapping
+from relstudy.mapping.pooling import pool
+from relstudy.mapping.splines import break_points, ispline_basis
 
 
 @settings(max_examples=20, deadline=None)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from calibration.errors import RelstudyError
-from mapping.fitted import FittedMapping, drop_inner_knots
+from relstudy.calibration.errors import RelstudyError
+from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
 
 finite = st.floats(-1e6, 1e6)
 
@@ -88,7 +88,7 @@ def test_a_mapping_file_is_applied_without_cvxpy_pymc_scipy_or_matplotlib(tmp_pa
     path = tmp_path / "m.json"
     FittedMapping([0, 1], [1, 5]).write(path)
     program = (
-        "import sys; from mapping.fitted import FittedMapping; "
+        "import sys; from relstudy.mapping.fitted import FittedMapping; "
         f"print(FittedMapping.read({str(path)!r}).predict([0.5])); "
         "print([m for m in ('cvxpy', 'pymc', 'scipy', 'matplotlib', 'sklearn', 'pytensor') if m in sys.modules])"
     )

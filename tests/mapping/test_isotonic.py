@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from mapping.constrained import ConstrainedMapping, quadratic_program
-from mapping.isotonic import BaggedMapping, IsotonicMapping, bootstrap_fits, isotonic_fit
-from mapping.pooling import into_bins, pool, rises, sort_pairs
+from relstudy.mapping.constrained import ConstrainedMapping, quadratic_program
+from relstudy.mapping.isotonic import BaggedMapping, IsotonicMapping, bootstrap_fits, isotonic_fit
+from relstudy.mapping.pooling import into_bins, pool, rises, sort_pairs
 
 
 @st.composite

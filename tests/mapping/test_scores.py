@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.errors import RelstudyError, TableError
-from mapping.scores import read_scores, write_scores
+from relstudy.calibration.errors import RelstudyError, TableError
+from relstudy.mapping.scores import read_scores, write_scores
 
 
 def written(folder: Path, text: str, name: str = "scores.csv") -> Path:

@@ -15,16 +15,16 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from calibration.errors import RelstudyError
-from calibration.judgments import read_judgments
-from mapping.bayes import BayesMapping
-from mapping.constrained import ConstrainedMapping
-from mapping.correlation import CorrelationMapping
-from mapping.fitted import FittedMapping
-from mapping.folds import folds_by_group
-from mapping.isotonic import BaggedMapping, IsotonicMapping
-from mapping.scores import read_scores
-from mapping.selection import METHODS, best_method, choose, correlation, cross_fit, fit_mapping, over_queries
+from relstudy.calibration.errors import RelstudyError
+from relstudy.calibration.judgments import read_judgments
+from relstudy.mapping.bayes import BayesMapping
+from relstudy.mapping.constrained import ConstrainedMapping
+from relstudy.mapping.correlation import CorrelationMapping
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.isotonic import BaggedMapping, IsotonicMapping
+from relstudy.mapping.scores import read_scores
+from relstudy.mapping.selection import METHODS, best_method, choose, correlation, cross_fit, fit_mapping, over_queries
 
 ESTIMATORS = [
     IsotonicMapping(),

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from studyapp.cli import COMMANDS
+from relstudy.studyapp.cli import COMMANDS
 
-RELSTUDY = [sys.executable, "-m", "studyapp.cli"]
+RELSTUDY = [sys.executable, "-m", "relstudy"]
 HEAVY = ("pymc", "cvxpy", "pandas", "matplotlib", "numpy", "scipy", "flask", "sqlalchemy")
 
 
@@ -19,7 +19,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_help_imports_none_of_the_heavy_packages() -> None:
     script = (
-        "import sys; from studyapp.cli import main; main(['--help'], standalone_mode=False); "
+        "import sys; from relstudy.studyapp.cli import main; main(['--help'], standalone_mode=False); "
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

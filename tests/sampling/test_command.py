@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from analysis.uniformity import uniformity_table
-from mapping.scores import read_scores
-from studyapp.cli import main
-from studyapp.demo.collection import make_collection
-from studyapp.demo.panel import Panel, draw_raters
+from relstudy.analysis.uniformity import uniformity_table
+from relstudy.mapping.scores import read_scores
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.demo.collection import make_collection
+from relstudy.studyapp.demo.panel import Panel, draw_raters
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
 
 
 def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, monkeypatch):
-    from studyapp import kept_scores
+    from relstudy.studyapp import kept_scores
 
     monkeypatch.setattr(kept_scores, "FULL_ROWS", 10)
     monkeypatch.setattr(kept_scores, "DEPTH", 3)

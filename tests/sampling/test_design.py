@@ -8,19 +8,19 @@ import pytest
 from scipy.stats import chi2, kendalltau
 from worlds import MatrixSource, demo_world, noise_world
 
-from analysis.judged import rank_power_weights
-from analysis.precision_recall import precision_recall_curve
-from analysis.uniformity import uniformity_table
-from calibration.errors import RelstudyError
-from mapping.fitted import FittedMapping
-from studyapp import next_round
-from studyapp.choosing import PAIR_COLUMNS, Options, choose_from, draw_results
-from studyapp.collection import Collection, Item
-from studyapp.demo.panel import Panel, draw_raters
-from studyapp.design import Design, Round, shape
-from studyapp.next_round import NextOptions, next_from
-from studyapp.responses import Plan, ResponseShape, Term
-from studyapp.sampling import simple_random_sample, systematic_sample
+from relstudy.analysis.judged import rank_power_weights
+from relstudy.analysis.precision_recall import precision_recall_curve
+from relstudy.analysis.uniformity import uniformity_table
+from relstudy.calibration.errors import RelstudyError
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.studyapp import next_round
+from relstudy.studyapp.choosing import PAIR_COLUMNS, Options, choose_from, draw_results
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.design import Design, Round, shape
+from relstudy.studyapp.next_round import NextOptions, next_from
+from relstudy.studyapp.responses import Plan, ResponseShape, Term
+from relstudy.studyapp.sampling import simple_random_sample, systematic_sample
 
 
 def first_round(results=6, queries=5, population=12, floor=0.05, number=1, draw=1, shapes=None):
@@ -460,8 +460,8 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     items = [Item(f"i{n}", "image", keywords=frozenset({f"w{n % 3}"})) for n in range(12)]
     items += [Item("q1", "text", text="w1", role="query"), Item("q2", "text", text="w2", role="query")]
     collection = Collection(items)
-    from studyapp.sources import BuiltInSource
-    from studyapp.systems.keywords import Keywords
+    from relstudy.studyapp.sources import BuiltInSource
+    from relstudy.studyapp.systems.keywords import Keywords
 
     sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection))]
     pairs = choose_from(collection, sources, Options(queries=4, results=5, base=5)).pairs

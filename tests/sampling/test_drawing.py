@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2
 
-from calibration.errors import RelstudyError
-from studyapp.sampling import (
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.sampling import (
     base_block,
     inclusion_probabilities,
     rank_share,

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mapping.scores import read_scores
-from studyapp import kept_scores
-from studyapp.kept_scores import KeptScores
+from relstudy.mapping.scores import read_scores
+from relstudy.studyapp import kept_scores
+from relstudy.studyapp.kept_scores import KeptScores
 
 IDS = np.array([f"i{place:03d}" for place in range(50)], dtype=object)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.errors import RelstudyError
-from mapping.fitted import FittedMapping
-from studyapp.responses import COMBINED, USED_UP, Judged, Term, bins_of, plan_round, predicted
+from relstudy.calibration.errors import RelstudyError
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.studyapp.responses import COMBINED, USED_UP, Judged, Term, bins_of, plan_round, predicted
 
 SCALE = (1, 2, 3, 4, 5)
 LINE = {"one": FittedMapping(np.array([0.0, 1.0]), np.array([1.0, 5.0]), system="one")}

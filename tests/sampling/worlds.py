@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from studyapp.collection import Collection, Item, split_keywords
-from studyapp.demo.collection import make_collection
-from studyapp.sources import BuiltInSource
-from studyapp.systems.keywords import Keywords
+from relstudy.studyapp.collection import Collection, Item, split_keywords
+from relstudy.studyapp.demo.collection import make_collection
+from relstudy.studyapp.sources import BuiltInSource
+from relstudy.studyapp.systems.keywords import Keywords
 
 
 @dataclass(frozen=True, eq=False)

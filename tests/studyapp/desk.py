@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from studyapp.answers import submit
-from studyapp.catalogue import Catalogue
-from studyapp.enrolment import enrol, lock_rater
-from studyapp.handout import finish, next_step
-from studyapp.sequence import look, start
-from studyapp.store import assignments
-from studyapp.study import Study
+from relstudy.studyapp.answers import submit
+from relstudy.studyapp.catalogue import Catalogue
+from relstudy.studyapp.enrolment import enrol, lock_rater
+from relstudy.studyapp.handout import finish, next_step
+from relstudy.studyapp.sequence import look, start
+from relstudy.studyapp.store import assignments
+from relstudy.studyapp.study import Study
 from tests.studyapp.studies import Made
 
 

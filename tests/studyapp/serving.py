@@ -25,7 +25,7 @@ class Server:
         environment: dict[str, str] | None = None,
     ) -> None:
         self.errors = open(folder / "serve.err", "ab")  # noqa: SIM115 (kept as long as the child)
-        command = [sys.executable, "-m", "studyapp", "serve", str(folder), "--port", str(port), "--quiet"]
+        command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--quiet"]
         self.child = subprocess.Popen(
             [*command, "--workers", str(workers), "--threads", str(threads)],
             stdout=subprocess.PIPE,

@@ -8,9 +8,9 @@ from pathlib import Path
 from flask import Flask
 from PIL import Image
 
-from studyapp.export import ratings_table
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 
 TOML = """
 [study]

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from studyapp.app import create_app, prepare
-from studyapp.export import ratings_table
-from studyapp.status import study_status
-from studyapp.store import Store, assignments, pages
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.status import study_status
+from relstudy.studyapp.store import Store, assignments, pages
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.first_version import insert_rated

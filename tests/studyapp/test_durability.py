@@ -16,11 +16,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from studyapp.app import prepare
-from studyapp.export import ratings_table
-from studyapp.people import invite
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.studyapp.app import prepare
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.people import invite
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Page
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
@@ -172,8 +172,8 @@ def test_every_acknowledged_rating_survives_being_killed_at_random_moments_and_n
 def rater_ids(store: Store, links: list[str]) -> dict[str, str]:
     import sqlalchemy as sa
 
-    from studyapp.entry import token_identity
-    from studyapp.store import raters
+    from relstudy.studyapp.entry import token_identity
+    from relstudy.studyapp.store import raters
 
     with store.read() as connection:
         rows = connection.execute(sa.select(raters.c.identity, raters.c.rater_id)).all()

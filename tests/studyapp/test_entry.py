@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from studyapp.people import crowd_link, invite
-from studyapp.site import write_state
-from studyapp.store import raters
-from studyapp.study import Study
+from relstudy.studyapp.people import crowd_link, invite
+from relstudy.studyapp.site import write_state
+from relstudy.studyapp.store import raters
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

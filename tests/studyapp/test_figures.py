@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from studyapp.export import ratings_table
-from studyapp.insight import insight, study_insight
-from studyapp.leases import leases
-from studyapp.people import invite
-from studyapp.status import study_status
-from studyapp.store import LEASED, slots
-from studyapp.study import Study
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.insight import insight, study_insight
+from relstudy.studyapp.leases import leases
+from relstudy.studyapp.people import invite
+from relstudy.studyapp.status import study_status
+from relstudy.studyapp.store import LEASED, slots
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made

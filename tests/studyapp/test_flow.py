@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from studyapp.export import ratings_table
-from studyapp.study import Study
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

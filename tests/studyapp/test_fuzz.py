@@ -12,11 +12,11 @@ from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from studyapp.access import set_password
-from studyapp.app import create_app, prepare
-from studyapp.export import ratings_table
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.studyapp.access import set_password
+from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 

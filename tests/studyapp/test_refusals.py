@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 import pytest
 import sqlalchemy as sa
 
-from studyapp.app import prepare
-from studyapp.export import ratings_table
-from studyapp.store import Store
-from studyapp.study import Study
+from relstudy.studyapp.app import prepare
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.store import Store
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser, Page
 from tests.studyapp.studies import Made, write_study
 
@@ -144,7 +144,7 @@ def test_a_file_that_may_not_grow_refuses_and_the_server_goes_on_when_it_may(tmp
 
     def start(limited: bool) -> tuple[subprocess.Popen[str], str]:
         child = subprocess.Popen(
-            [sys.executable, "-m", "studyapp", "serve", str(folder), "--port", "0", "--workers", "1", "--quiet"],
+            [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", "0", "--workers", "1", "--quiet"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -206,7 +206,7 @@ def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_afte
     make_local: Callable[..., Made],
 ) -> None:
     """The complaint: minutes of work lost against a dropped session that was answered as success."""
-    from studyapp.people import invite
+    from relstudy.studyapp.people import invite
 
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path
@@ -257,7 +257,7 @@ def test_an_answer_after_the_end_is_refused_409_and_the_code_is_still_there(make
 
 def test_undecided_is_empty_in_the_export_and_never_a_number(make_study: Callable[..., Made], tmp_path: Path) -> None:
     """The complaint: "can't rate this" lost, or exported as a number."""
-    from calibration.tables import write_table
+    from relstudy.calibration.tables import write_table
 
     made = make_study()
     browser = Browser(made.app)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studyapp.show import choices
-from studyapp.study_parts import SCALES, Scale
+from relstudy.studyapp.show import choices
+from relstudy.studyapp.study_parts import SCALES, Scale
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from calibration.errors import RelstudyError
-from studyapp.access import make_setup_link, set_password
-from studyapp.app import create_app
-from studyapp.export import people_table
-from studyapp.people import forget, invite
-from studyapp.store import raters
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.access import make_setup_link, set_password
+from relstudy.studyapp.app import create_app
+from relstudy.studyapp.export import people_table
+from relstudy.studyapp.people import forget, invite
+from relstudy.studyapp.store import raters
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

@@ -12,15 +12,15 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from calibration.errors import RelstudyError
-from studyapp.app import create_app, prepare
-from studyapp.backup import copy_database
-from studyapp.catalogue import Catalogue
-from studyapp.export import ratings_table
-from studyapp.migrations import versions
-from studyapp.people import forget
-from studyapp.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
-from studyapp.study import Study
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.backup import copy_database
+from relstudy.studyapp.catalogue import Catalogue
+from relstudy.studyapp.export import ratings_table
+from relstudy.studyapp.migrations import versions
+from relstudy.studyapp.people import forget
+from relstudy.studyapp.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
+from relstudy.studyapp.study import Study
 from tests.studyapp.browse import Browser
 from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import TOML, Made, write_study

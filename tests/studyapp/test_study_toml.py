@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.errors import RelstudyError
-from studyapp.starter import starter_toml
-from studyapp.study import Study
-from studyapp.study_parts import SCALES, Scale
-from studyapp.toml_lines import line_numbers
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.starter import starter_toml
+from relstudy.studyapp.study import Study
+from relstudy.studyapp.study_parts import SCALES, Scale
+from relstudy.studyapp.toml_lines import line_numbers
 
 HEAD = '[study]\nid = "t"\ntitle = "t"\n'
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from calibration.errors import RelstudyError, TableError
-from studyapp.collection import Collection, Item, read_picture
+from relstudy.calibration.errors import RelstudyError, TableError
+from relstudy.studyapp.collection import Collection, Item, read_picture
 
 
 def write(folder, text):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_colour, stripes
 from PIL import Image
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.systems import SYSTEMS, make
-from studyapp.systems.colour import COLOURS as PALETTE
-from studyapp.systems.colour import hsv, palette_index
-from studyapp.systems.concepts import Blobs, ConceptModel
-from studyapp.systems.gabor import gabor_energy
-from studyapp.systems.gift import BANDS, Gift, InvertedFile, _bands, gift_features
-from studyapp.systems.segments import normalised_cut, segment_features
-from studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.systems import SYSTEMS, make
+from relstudy.studyapp.systems.colour import COLOURS as PALETTE
+from relstudy.studyapp.systems.colour import hsv, palette_index
+from relstudy.studyapp.systems.concepts import Blobs, ConceptModel
+from relstudy.studyapp.systems.gabor import gabor_energy
+from relstudy.studyapp.systems.gift import BANDS, Gift, InvertedFile, _bands, gift_features
+from relstudy.studyapp.systems.segments import normalised_cut, segment_features
+from relstudy.studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
 
 FOR_PICTURES = [name for name in SYSTEMS if name not in ("keywords", "bm25")]
 
@@ -138,7 +138,7 @@ def test_a_grating_excites_the_filter_of_its_scale_and_orientation_most(step, an
 
 
 def test_the_filters_are_the_formula_of_the_paper_less_its_response_to_plain_brightness():
-    from studyapp.systems.gabor import MARGIN, SIGMA_TIMES_FREQUENCY
+    from relstudy.studyapp.systems.gabor import MARGIN, SIGMA_TIMES_FREQUENCY
 
     impulse = np.zeros((96, 96))
     impulse[48, 48] = 1.0
@@ -364,7 +364,7 @@ def test_only_the_variants_with_words_learn_from_words_and_they_refuse_to_go_wit
 
 
 def test_features_are_kept_until_a_picture_changes(tmp_path, monkeypatch):
-    import studyapp.systems.features as features
+    import relstudy.studyapp.systems.features as features
 
     (tmp_path / "collection.csv").write_text("item_id,path\n" + "".join(f"{n},{n}.png\n" for n in "ab"))
     made = collection_of(tmp_path, {"a": in_colour("red", None), "b": in_colour("blue", None)})

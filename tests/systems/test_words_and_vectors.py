@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.errors import RelstudyError
-from studyapp.collection import Collection, Item
-from studyapp.sources import open_sources
-from studyapp.systems import make
+from relstudy.calibration.errors import RelstudyError
+from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.sources import open_sources
+from relstudy.studyapp.systems import make
 
 words = st.frozensets(st.sampled_from("abcdef"), max_size=4)
 

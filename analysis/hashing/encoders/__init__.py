@@ -3,12 +3,12 @@
 Unsupervised: LSH, PCAH, PCA-RR, ITQ, spectral hashing, SKLSH, spherical hashing. Supervised: KSH, GRH.
 """
 
-from analysis.hashing.encoders.base import Encoder
-from analysis.hashing.encoders.graph import GRH
-from analysis.hashing.encoders.kernel import KSH, SKLSH
-from analysis.hashing.encoders.projections import ITQ, LSH, PCAH, PCARR
-from analysis.hashing.encoders.spectral import SpectralHashing
-from analysis.hashing.encoders.spherical import SphericalHashing
+from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.graph import GRH
+from relstudy.analysis.hashing.encoders.kernel import KSH, SKLSH
+from relstudy.analysis.hashing.encoders.projections import ITQ, LSH, PCAH, PCARR
+from relstudy.analysis.hashing.encoders.spectral import SpectralHashing
+from relstudy.analysis.hashing.encoders.spherical import SphericalHashing
 
 ENCODERS: dict[str, type[Encoder]] = {
     "lsh": LSH,

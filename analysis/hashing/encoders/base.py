@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from analysis.hashing.codes import Codes
-from calibration.errors import RelstudyError
+from relstudy.analysis.hashing.codes import Codes
+from relstudy.calibration.errors import RelstudyError
 
 BLOCK = 1 << 16
 """Vectors that are encoded at once."""
@@ -26,7 +26,7 @@ class Encoder(ABC):
 
     Examples
     --------
-    >>> from analysis.hashing.encoders import LSH
+    >>> from relstudy.analysis.hashing.encoders import LSH
     >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
     >>> codes = LSH(bits=16).fit(vectors).encode(vectors)
     >>> len(codes), codes.bits

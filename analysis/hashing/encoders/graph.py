@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from analysis.hashing.encoders.base import Encoder
-from analysis.hashing.encoders.projections import ITQ
+from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.projections import ITQ
 
 
 @dataclass

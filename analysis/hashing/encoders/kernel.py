@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from analysis.hashing.encoders.base import Encoder
-from analysis.hashing.vector_truth import epsilon_radius
+from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.vector_truth import epsilon_radius
 
 
 @dataclass

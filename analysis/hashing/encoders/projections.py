@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.hashing.encoders.base import Encoder, principal_directions, random_rotation
+from relstudy.analysis.hashing.encoders.base import Encoder, principal_directions, random_rotation
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""Find out whether people agree with a retrieval system."""
