@@ -11,7 +11,7 @@ from relstudy.analysis.draws import Draws
 from relstudy.analysis.judged import JudgedPairs, rank_power_weights
 from relstudy.analysis.precision_recall import Retrieval
 from relstudy.analysis.results import INDICES
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 
 class Bench:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 LEVEL = 0.95
 REPLICATES = 1000

@@ -12,7 +12,7 @@ from relstudy.analysis.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.correlation import Judgments
 from relstudy.analysis.judged import POPULATIONS, WEIGHTS, JudgedPairs
 from relstudy.analysis.results import Coverage
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 
 POLICIES = ("drop", "worst")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.calibration.console import print_json, print_table, say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, print_table, say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,7 +215,7 @@ def _candidates(
     from relstudy.analysis.candidate import candidate_of
     from relstudy.analysis.judged import JudgedPairs
     from relstudy.analysis.mapped import map_scores
-    from relstudy.calibration.console import progress
+    from relstudy.common.console import progress
 
     pairs = JudgedPairs.of(judgments)
     asked = [name for name in options.directions if name != "*"]
@@ -253,7 +253,7 @@ def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candid
 def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Options) -> ScoreResult:
     from relstudy.analysis.judged import JudgedPairs
     from relstudy.analysis.scoring import score_candidates
-    from relstudy.calibration.console import progress
+    from relstudy.common.console import progress
 
     return score_candidates(
         JudgedPairs.of(judgments), candidates, options, lambda systems: progress(systems, "scoring", len(systems))
@@ -280,7 +280,7 @@ def _write_qrels(judgments: pd.DataFrame, options: Options, path: str) -> None:
 def _write_tables(result: ScoreResult, folder: Path) -> None:
     import pandas as pd
 
-    from relstudy.calibration.tables import write_table
+    from relstudy.common.tables import write_table
 
     write_table(result.table(), folder / "scores.csv")
     write_table(result.per_query, folder / "per_query.csv")
@@ -294,7 +294,7 @@ def _write_tables(result: ScoreResult, folder: Path) -> None:
 
 def _report(result: ScoreResult, path: str) -> None:
     from relstudy.analysis.report.page import score_page
-    from relstudy.calibration.tables import write_text
+    from relstudy.common.tables import write_text
 
     write_text(score_page(result), path)
     say(f"The report is in {path}.")

@@ -12,7 +12,7 @@ from relstudy.analysis.bench import Bench
 from relstudy.analysis.bootstrap import Figure
 from relstudy.analysis.candidate import Candidate
 from relstudy.analysis.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 LEAST_COMMON = 0.5
 """Chances of being first are given only where all systems score at least this share of the judged pairs."""

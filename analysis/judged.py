@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.draws import MOST_CELLS, Draws, two_stages, whole_queries
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 PAIR = ["query_id", "result_id"]
 WEIGHTS = ("design", "equal", "rank-power")

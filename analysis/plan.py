@@ -20,7 +20,7 @@ from relstudy.analysis.correlation import Judgments
 from relstudy.analysis.precision_recall import Retrieval
 from relstudy.analysis.results import BETTER, INDICES
 from relstudy.analysis.variances import Variances
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 BOOTSTRAP = 200
 FIRST_LOOK = 40

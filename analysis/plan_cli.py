@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.calibration.console import print_json, print_table, progress, say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.plan import Plan, Source
@@ -55,7 +55,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
     from relstudy.analysis.plan import plan_study
-    from relstudy.calibration.tables import write_text
+    from relstudy.common.tables import write_text
 
     if (choices["judgments"] is None) != (choices["scores"] is None):
         raise click.UsageError("--judgments and --scores belong together")

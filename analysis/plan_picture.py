@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.analysis.plan import Plan
-from relstudy.calibration.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
 
 
 def power_curve(plan: Plan, *, alone: bool = True) -> str:

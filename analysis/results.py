@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.bootstrap import Figure
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
 
 INDICES = ("pearson", "average_precision", "normalised_rank")

@@ -17,8 +17,8 @@ from relstudy.analysis.candidate import Candidate, MappedScores, candidate_from,
 from relstudy.analysis.judged import JudgedPairs
 from relstudy.analysis.results import ScoreResult
 from relstudy.analysis.scoring import Options
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import read_json, write_json
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, write_json
 
 KIND = "relstudy comparison"
 VERSION = 1

@@ -20,7 +20,7 @@ from relstudy.analysis.precision_recall import precision_recall_curve
 from relstudy.analysis.rank import normalised_rank_fifth_power, normalised_rank_plain, random_assignment
 from relstudy.analysis.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.trec import graded_figures
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 __all__ = ["Options", "score_candidates", "score_systems"]
 

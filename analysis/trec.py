@@ -15,8 +15,8 @@ import pandas as pd
 from relstudy.analysis.bench import Bench
 from relstudy.analysis.bootstrap import Figure
 from relstudy.analysis.candidate import Candidate
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import replacing
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import replacing
 
 
 def gains(judgment: np.ndarray, lowest: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 @dataclass(frozen=True)

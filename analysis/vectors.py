@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 SIMILARITIES = ("cosine", "dot", "euclidean")
 

@@ -28,7 +28,7 @@ import pandas as pd
 from relstudy.analysis.correlation import Judgments
 from relstudy.analysis.draws import Draws, two_stages, whole_queries
 from relstudy.analysis.precision_recall import Retrieval, average_precision, precision_recall_curve
-from relstudy.calibration.console import print_table
+from relstudy.common.console import print_table
 
 
 class Took(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.panel import Panel
+from relstudy.common.estimates import Estimate
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

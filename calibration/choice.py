@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.handout import Balance, balance
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.common.errors import RelstudyError
 
 DOUBT = 0.01
 """Below this p, hand-out that nobody recorded is not taken for random."""

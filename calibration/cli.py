@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.calibration.console import print_json, print_table, progress, say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.calibration.study import Calibration
@@ -123,7 +123,7 @@ def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
     import numpy as np
 
     from relstudy.calibration.judgments import PROBABILITIES, pair_probabilities, write_judgments
-    from relstudy.calibration.tables import Checked, write_table
+    from relstudy.common.tables import Checked, write_table
 
     frame, judgments = result.ratings.frame, result.judgments
     if pairs is not None:
@@ -158,7 +158,7 @@ def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
     from relstudy.calibration.plots import binary_against_graded, pictures
     from relstudy.calibration.ratings import read_ratings
-    from relstudy.calibration.tables import write_text
+    from relstudy.common.tables import write_text
 
     drawings = pictures(result)
     if binary is not None:

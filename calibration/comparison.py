@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.study import Calibration
-from relstudy.calibration.tables import read_table
 from relstudy.calibration.variance import bootstrap_interval
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
+from relstudy.common.tables import read_table
 
 PAIR = ["query_id", "result_id"]
 LEAST_PAIRS = 10

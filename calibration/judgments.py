@@ -7,9 +7,9 @@ import os
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.tables import Checked, read_table, write_table
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables import Checked, read_table, write_table
 
 PROBABILITIES = ["inclusion_probability", "query_probability"]
 COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", *PROBABILITIES]

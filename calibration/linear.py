@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.panel import Panel
+from relstudy.common.errors import RelstudyError
 
 METHODS = ("pooled", "shrunk", "zscore", "mean", "none", "ordinal")
 

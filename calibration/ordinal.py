@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.calibration.cumulative_link import Likelihood, category_scores
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.linear import Lines
 from relstudy.calibration.panel import Panel
+from relstudy.common.errors import RelstudyError
 
 MOST_CATEGORIES = 20
 

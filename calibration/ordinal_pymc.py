@@ -11,8 +11,8 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
-from relstudy.calibration.console import hushed
 from relstudy.calibration.cumulative_link import Likelihood
+from relstudy.common.console import hushed
 
 LENIENCY_SPREAD = 1.5
 SHARPNESS_SPREAD = 0.5

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.figures import GRID, INK, MUTED, SERIES, drawing, svg
 from relstudy.calibration.variance import pair_variances
+from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
 
 if TYPE_CHECKING:
     from relstudy.calibration.study import Calibration

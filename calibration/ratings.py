@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
-from relstudy.calibration.tables import Checked, read_table
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables import Checked, read_table
 
 KEY = ["rater_id", "query_id", "result_id"]
 REQUIRED = ("rater_id", "query_id", "result_id", "rating")

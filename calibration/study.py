@@ -10,7 +10,6 @@ import pandas as pd
 
 from relstudy.calibration import agreement
 from relstudy.calibration.choice import Choice, check_pooled, choose_method
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.judgments import make_judgments
 from relstudy.calibration.linear import METHODS, Lines
 from relstudy.calibration.methods import fit_method
@@ -18,6 +17,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
+from relstudy.common.estimates import Estimate
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def calibrate(
     Examples
     --------
     >>> from relstudy.calibration.ratings import check_ratings
-    >>> from relstudy.calibration.tables import Checked
+    >>> from relstudy.common.tables import Checked
     >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
     ...                       "rating": ["1", "3", "3", "5"]})
     >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), "mean")

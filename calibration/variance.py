@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.methods import Fitted, fit_method
 from relstudy.calibration.panel import Panel
+from relstudy.common.estimates import Estimate
 
 FOLDS = 5
 ENOUGH_PAIRS = 20

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.calibration.console import hushed
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import hushed
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.changepoint import PLAIN_LIMIT, Prior, curves, monotone_deficit
 from relstudy.mapping.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled

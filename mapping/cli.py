@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.calibration.console import print_json, print_table, progress, say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def fit(
     for file, choice, part in fitted:
         choice.mapping.write(output / f"{file}.json")
         if figures:
-            from relstudy.calibration.tables import write_text
+            from relstudy.common.tables import write_text
             from relstudy.mapping.plots import mapping_figure
 
             picture = mapping_figure(choice.mapping, part["score"], part["judgment"], alone=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 KIND = "relstudy mapping"
 VERSION = 1
@@ -166,14 +166,14 @@ class FittedMapping:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the mapping as JSON."""
-        from relstudy.calibration.tables import write_json
+        from relstudy.common.tables import write_json
 
         write_json(self.to_json(), path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> FittedMapping:
         """Read what `write` wrote."""
-        from relstudy.calibration.tables import read_json
+        from relstudy.common.tables import read_json
 
         return cls.from_json(read_json(path), os.fspath(path))
 

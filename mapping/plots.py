@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relstudy.calibration.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
 from relstudy.mapping.fitted import FittedMapping
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
-from relstudy.calibration.tables import Checked, read_table, replacing, write_table
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables import Checked, read_table, replacing, write_table
 from relstudy.mapping.runs import looks_like_run, parse_run, read_bytes
 
 COLUMNS = ["system", "query_id", "result_id", "score"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
 from relstudy.mapping.correlation import NO_RELATION
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group

@@ -23,7 +23,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from relstudy.analysis.draws import two_stages, whole_queries
 from relstudy.analysis.precision_recall import Retrieval
-from relstudy.calibration.console import print_table, progress
+from relstudy.common.console import print_table, progress
 from relstudy.studyapp.demo.latent import draw_scenes
 from relstudy.studyapp.demo.truth import closeness, to_scale
 from relstudy.studyapp.sampling import inclusion_probabilities, rank_share, simple_random_sample, systematic_sample

@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.plots import rater_lines, variance_by_mean
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.study import calibrate, table_5_1
-from relstudy.calibration.tables import write_text
+from relstudy.common.estimates import Estimate
+from relstudy.common.tables import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 PANELS = (

@@ -22,8 +22,8 @@ from relstudy.analysis.hashing.mean_average_precision import mean_average_precis
 from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores
 from relstudy.analysis.hashing.truth import LabelTruth
 from relstudy.analysis.scoring import Options, score_systems
-from relstudy.calibration.console import print_table
 from relstudy.calibration.judgments import read_judgments
+from relstudy.common.console import print_table
 from relstudy.studyapp.collection import Collection
 
 ENCODED = ("lsh", "pcah", "itq", "spherical")

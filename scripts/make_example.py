@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.calibration.tables import write_table
+from relstudy.common.tables import write_table
 from relstudy.mapping.scores import read_scores, write_scores
 from relstudy.studyapp.demo.pipeline import run_demo
 from relstudy.studyapp.demo.sizes import Size

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 
-from relstudy.calibration.console import print_table, progress
 from relstudy.calibration.judgments import read_judgments
+from relstudy.common.console import print_table, progress
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.scores import read_scores
 from relstudy.mapping.selection import METHODS, correlation, cross_fit, fit_mapping

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import replacing
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import replacing
 from relstudy.studyapp.store import Store, metadata
 
 

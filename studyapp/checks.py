@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.items import Items
 from relstudy.studyapp.pairs import Pair, known_pair_ids
 from relstudy.studyapp.store import pages, pairs

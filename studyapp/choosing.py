@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection import Collection, Item
 from relstudy.studyapp.design import Design, Round, Shape, shape
 from relstudy.studyapp.kept_scores import KeptScores

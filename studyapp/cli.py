@@ -48,8 +48,8 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        from relstudy.calibration.console import fail
-        from relstudy.calibration.errors import RelstudyError
+        from relstudy.common.console import fail
+        from relstudy.common.errors import RelstudyError
 
         try:
             return super().invoke(ctx)

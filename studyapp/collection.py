@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import read_table
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_table
 
 if TYPE_CHECKING:
     from PIL import Image

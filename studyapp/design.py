@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import read_json, write_json
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, write_json
 from relstudy.studyapp.collection import Collection, Item
 from relstudy.studyapp.responses import ResponseShape
 from relstudy.studyapp.sampling import inclusion_probabilities, rank_share

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection import Collection
 
 IMAGE_TYPES = {

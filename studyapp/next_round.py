@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.uniformity import uniformity_table
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.tables import read_json, read_table
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, read_table
 from relstudy.mapping.fitted import KIND, FittedMapping
 from relstudy.studyapp.choosing import draw_results, number_pairs, one_table
 from relstudy.studyapp.collection import Collection, Item

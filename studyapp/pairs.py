@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from relstudy.calibration.tables import read_table
+from relstudy.common.tables import read_table
 from relstudy.studyapp.items import Items
 from relstudy.studyapp.study import Study
 from relstudy.studyapp.study_parts import KnownPair

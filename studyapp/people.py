@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.enrolment import enrol
 from relstudy.studyapp.entry import token_identity
 from relstudy.studyapp.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.checks import add_check_pages
 from relstudy.studyapp.items import Items
 from relstudy.studyapp.pairs import Pair, known_pair_ids, known_pairs, read_pairs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relstudy.analysis.uniformity import response_shares
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.mapping.fitted import FittedMapping

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def rank_share(scores: np.ndarray, exponent: float) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from relstudy.calibration.console import say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.access import make_setup_link
 from relstudy.studyapp.app import BODY_LIMIT, create_app, log_to, prepare
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection import Collection, Item
 from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent

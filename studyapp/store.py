@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 try:
     import fcntl

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.study_parts import Block, Entry, KnownPair, Question, Scale
 from relstudy.studyapp.study_toml import read_blocks, read_entry, read_known, read_questions, read_scales, read_texts
 from relstudy.studyapp.toml_checker import ID, LANGUAGE, URL, TomlChecker

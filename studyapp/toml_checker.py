@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.toml_lines import nearest_line
 
 Keys = tuple[str | int, ...]

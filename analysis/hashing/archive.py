@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import replacing
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import replacing
 
 VERSION = 1
 

@@ -14,7 +14,7 @@ from relstudy.analysis.hashing.mean_interval import mean_interval
 from relstudy.analysis.hashing.people import truth_scores
 from relstudy.analysis.results import ScoreResult
 from relstudy.analysis.scoring import Options, score_systems
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from relstudy.analysis.hashing.codes import Codes
 from relstudy.analysis.hashing.counts import CountTable
 from relstudy.analysis.hashing.labels import Labels
 from relstudy.analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 @dataclass(frozen=True)

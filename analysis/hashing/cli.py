@@ -10,7 +10,7 @@ from relstudy.analysis.hashing.cli_compare import buckets_command, compare_comma
 from relstudy.analysis.hashing.cli_data import encode_command, split_command, truth_command
 from relstudy.analysis.hashing.cli_inputs import cell, preset_named, say_conventions
 from relstudy.analysis.hashing.cli_people import audit_command, scores_command
-from relstudy.calibration.console import print_json, print_table, progress, say
+from relstudy.common.console import print_json, print_table, progress, say
 
 FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.hashing.cli_inputs import cell, preset_named, say_conventions
-from relstudy.calibration.console import print_json, print_table, progress, say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes import Codes
@@ -84,7 +84,7 @@ def health_command(
         health |= figures
     if figure is not None:
         from relstudy.analysis.hashing.plots import code_histogram
-        from relstudy.calibration.tables import write_text
+        from relstudy.common.tables import write_text
 
         write_text(code_histogram(unique, alone=True), figure)
         say(f"wrote {figure}")

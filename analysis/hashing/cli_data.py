@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.analysis.hashing.cli_inputs import classes_in, vectors_in
-from relstudy.calibration.console import print_json, progress, say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, progress, say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,7 +177,7 @@ def encode_command(
     import numpy as np
 
     from relstudy.analysis.hashing.encoders import ENCODERS
-    from relstudy.calibration.tables import replacing
+    from relstudy.common.tables import replacing
 
     if encoder not in ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join(ENCODERS)}.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.calibration.console import say
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from relstudy.analysis.hashing.cli_inputs import vectors_in
-from relstudy.calibration.console import print_json, print_table, say
+from relstudy.common.console import print_json, print_table, say
 
 
 @click.command("scores")
@@ -29,8 +29,8 @@ def scores_command(
     from relstudy.analysis.hashing.code_files import read_codes
     from relstudy.analysis.hashing.labels import read_ids
     from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores
-    from relstudy.calibration.errors import RelstudyError
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.common.errors import RelstudyError
     from relstudy.mapping.scores import write_scores
 
     judged, own = read_judgments(judgments), read_codes(codes)
@@ -87,8 +87,8 @@ def audit_command(
         raise click.UsageError("Give --vectors, --labels or both.")
     from relstudy.analysis.hashing.audit import audit
     from relstudy.analysis.hashing.labels import read_ids, read_labels
-    from relstudy.calibration.errors import RelstudyError
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.common.errors import RelstudyError
 
     names = read_ids(ids)
     points = None if vectors is None else vectors_in(vectors)

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from relstudy.analysis.hashing.codes import Codes
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 
 Format = Literal["auto", "bits", "packed", "hex"]
 

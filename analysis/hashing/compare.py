@@ -14,7 +14,7 @@ from relstudy.analysis.hashing.counts import CountTable
 from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.mean_interval import mean_interval
 from relstudy.analysis.hashing.radius import area_under_curve, precision_recall_by_radius
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def compare(

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 from relstudy.analysis.hashing.average_precision import Denominator
 from relstudy.analysis.hashing.radius import AreaRule, LeftOut
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 @dataclass(frozen=True)

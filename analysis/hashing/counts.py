@@ -16,7 +16,7 @@ import numpy as np
 from relstudy.analysis.hashing.archive import load_archive, save_archive
 from relstudy.analysis.hashing.codes import Codes
 from relstudy.analysis.hashing.truth import ByClass, LabelTruth, Truth, check_sizes
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 WHAT = "count table"
 Engine = Literal["auto", "numba", "numpy"]

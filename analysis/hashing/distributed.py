@@ -7,7 +7,7 @@ from typing import Any
 
 from relstudy.analysis.hashing.counts import CountTable, merge, usable_engine
 from relstudy.analysis.hashing.shards import Job, Part, Watch, count_part
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 PATIENCE = 30
 """Seconds that a scheduler may take to find its first worker."""

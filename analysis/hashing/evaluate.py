@@ -14,7 +14,7 @@ from relstudy.analysis.hashing.counts import CountTable
 from relstudy.analysis.hashing.first_ranks import TIES, hit_probability, precision_at
 from relstudy.analysis.hashing.mean_average_precision import TieInterval, mean_average_precision, mean_over_queries
 from relstudy.analysis.hashing.radius import area_under_curve, precision_recall_by_radius
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def evaluate(

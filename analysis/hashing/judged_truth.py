@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from relstudy.analysis.hashing.truth import ListedTruth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def judged_truth(

@@ -8,7 +8,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.code_files import load_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes import Codes
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 
 _LARGEST = 2.0**53
 """Whole numbers beyond this size are not all floats."""

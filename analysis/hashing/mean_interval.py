@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.analysis.bootstrap import percentile_interval, query_counts
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 
 def mean_interval(values: np.ndarray, none: str, seed: int = 0) -> Estimate:

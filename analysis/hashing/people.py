@@ -17,8 +17,8 @@ from relstudy.analysis.hashing.labels import Labels
 from relstudy.analysis.hashing.mean_interval import mean_interval
 from relstudy.analysis.hashing.truth import LabelTruth
 from relstudy.analysis.hashing.vector_truth import epsilon_radius, nearest_neighbours
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
 
 
 def rows_of_pairs(judgments: pd.DataFrame, ids: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

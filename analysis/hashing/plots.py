@@ -13,8 +13,8 @@ from relstudy.analysis.hashing.conventions import Conventions
 from relstudy.analysis.hashing.counts import CountTable
 from relstudy.analysis.hashing.lgap import UniqueCodes
 from relstudy.analysis.hashing.radius import precision_recall_by_radius
-from relstudy.calibration.figures import MUTED, SERIES, drawing, svg
-from relstudy.calibration.tables import write_text
+from relstudy.common.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.tables import write_text
 
 MOST_PROBES = 1000
 """How many times the database's size the probes are drawn to."""

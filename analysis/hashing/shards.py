@@ -18,7 +18,7 @@ from relstudy.analysis.hashing.counts import CountTable, Engine, count
 from relstudy.analysis.hashing.labels import Labels, read_labels
 from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth, Truth
 from relstudy.analysis.hashing.truth_file import load_truth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 T = TypeVar("T")
 Watch = Callable[[Iterable[T], int], Iterator[T]]

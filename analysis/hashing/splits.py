@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 @dataclass(frozen=True)

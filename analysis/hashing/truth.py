@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from relstudy.analysis.hashing.labels import Labels
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 @dataclass(frozen=True)

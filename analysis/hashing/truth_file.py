@@ -8,7 +8,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.archive import load_archive, save_archive
 from relstudy.analysis.hashing.truth import ListedTruth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 WHAT = "table of relevance lists"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from relstudy.analysis.hashing.truth import ListedTruth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 BLOCK = 1 << 14
 """Database rows in one block of distances."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from relstudy.calibration.console import print_json, progress, say
+from relstudy.common.console import print_json, progress, say
 
 
 @click.command()
@@ -54,7 +54,7 @@ def report(
     """
     from relstudy.analysis.report.inputs import read_study
     from relstudy.analysis.report.study import Choices, study_page
-    from relstudy.calibration.tables import write_text
+    from relstudy.common.tables import write_text
 
     tables = read_study(folder, judgments)
     choices = Choices(threshold, "isotonic", folds, replicates, seed, by_source, population)

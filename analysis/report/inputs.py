@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
-from relstudy.calibration.tables import read_table
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_table
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores import read_scores
 

@@ -17,8 +17,8 @@ from relstudy.analysis.report.tables import (
     shown_interval,
     shown_number,
 )
-from relstudy.calibration.estimates import Estimate
-from relstudy.calibration.figures import theme_choice_css
+from relstudy.common.estimates import Estimate
+from relstudy.common.figures import theme_choice_css
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -71,7 +71,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Picture:
-    """Drawings (SVG text of `relstudy.calibration.figures`) under one caption.
+    """Drawings (SVG text of `relstudy.common.figures`) under one caption.
 
     Parameters
     ----------

@@ -12,11 +12,11 @@ from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, 
 from relstudy.analysis.report.tables import Cell, Column, Table, number
 from relstudy.analysis.report.words import count_of
 from relstudy.calibration.agreement import intraclass, krippendorff_alpha, pairwise
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import scored_rows, within_item_variance
+from relstudy.common.estimates import Estimate
 
 RATERS_SHOWN = 25
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.calibration.estimates import Estimate
-from relstudy.calibration.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
+from relstudy.common.estimates import Estimate
+from relstudy.common.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
 
 COLOURED = 6
 """More systems than this share a picture only when the others stand back in grey."""

@@ -20,7 +20,7 @@ from relstudy.analysis.report.words import (
     system_sentences,
 )
 from relstudy.analysis.results import INDICES, ScoreResult, SystemScore
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares retrieved at which precision and recall stand in the table."""

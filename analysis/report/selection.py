@@ -16,7 +16,7 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import listed, order_of, orders_agree
 from relstudy.analysis.results import ScoreResult
 from relstudy.analysis.uniformity import uniformity_table
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 SEPARATORS = re.compile(r"\s*[;|+]\s*")
 FEWEST_PAIRS = 20

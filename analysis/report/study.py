@@ -22,8 +22,8 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import count_of
 from relstudy.analysis.results import ScoreResult
 from relstudy.analysis.scoring import Options, score_candidates
-from relstudy.calibration.estimates import Estimate
 from relstudy.calibration.ratings import Ratings
+from relstudy.common.estimates import Estimate
 from relstudy.mapping.selection import cross_fit
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ def study_page(
     tables : as `read_study` gives them
     choices : see Choices
     command : the command line, without any path of this machine
-    progress : wraps the long loop, as `relstudy.calibration.console.progress`
+    progress : wraps the long loop, as `relstudy.common.console.progress`
     """
     threshold = tables.threshold if choices.threshold is None else choices.threshold
     options = Options(

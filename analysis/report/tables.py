@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relstudy.analysis.report.latex import LatexCell, latex_table
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 Cell = str | int | float | Estimate | None
 MINUS = "−"

@@ -8,7 +8,7 @@ from itertools import combinations
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
 from relstudy.analysis.results import INDICES, Comparison, ScoreResult, SystemScore
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 INDEX_NAMES = {
     "pearson": "Correlation",

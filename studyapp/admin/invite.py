@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp import people
 from relstudy.studyapp.access import admin_required
 from relstudy.studyapp.admin.figures import forget_figures

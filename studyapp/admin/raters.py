@@ -8,7 +8,7 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp import charts, people
 from relstudy.studyapp.access import admin_required
 from relstudy.studyapp.admin.figures import figure, figures, forget_figures, moment

@@ -22,7 +22,7 @@ def backup(folder: Path, output: Path | None) -> None:
     """
     import time
 
-    from relstudy.calibration.console import say
+    from relstudy.common.console import say
     from relstudy.studyapp.backup import copy_database
     from relstudy.studyapp.commands.opening import open_database
 

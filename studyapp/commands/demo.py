@@ -50,7 +50,7 @@ def demo(
     """
     from dataclasses import replace
 
-    from relstudy.calibration.console import print_json, say
+    from relstudy.common.console import print_json, say
     from relstudy.studyapp.demo.pipeline import run_demo
     from relstudy.studyapp.demo.sizes import SIZES
 
@@ -73,7 +73,7 @@ def demo(
 
 
 def _print(outcome: Outcome) -> None:
-    from relstudy.calibration.console import print_table
+    from relstudy.common.console import print_table
 
     click.echo()
     click.echo("Recovered against true")

@@ -36,9 +36,9 @@ def export(
       relstudy export my-study
       relstudy export my-study --scale 1-9 -o nine.csv
     """
-    from relstudy.calibration.console import print_json, say
-    from relstudy.calibration.errors import RelstudyError
-    from relstudy.calibration.tables import write_json, write_table
+    from relstudy.common.console import print_json, say
+    from relstudy.common.errors import RelstudyError
+    from relstudy.common.tables import write_json, write_table
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.export import people_table, ratings_table
     from relstudy.studyapp.slots import HAND_OUT_RULE

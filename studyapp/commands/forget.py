@@ -20,7 +20,7 @@ def forget(folder: Path, rater: str, yes: bool) -> None:
     Example:
       relstudy forget my-study R7K2QXMB
     """
-    from relstudy.calibration.console import say
+    from relstudy.common.console import say
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.people import forget as remove
 

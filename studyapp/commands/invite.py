@@ -24,7 +24,7 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
     Example:
       relstudy invite my-study -n 12 -o links.csv
     """
-    from relstudy.calibration.console import print_json, print_table, say
+    from relstudy.common.console import print_json, print_table, say
     from relstudy.studyapp.commands.opening import open_study
     from relstudy.studyapp.people import crowd_link
     from relstudy.studyapp.people import invite as make

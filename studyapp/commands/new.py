@@ -30,9 +30,9 @@ def new(folder: Path, pictures: int, seed: int) -> None:
       relstudy sample my-study
       relstudy serve my-study
     """
-    from relstudy.calibration.console import progress, say
-    from relstudy.calibration.errors import RelstudyError
-    from relstudy.calibration.tables import write_text
+    from relstudy.common.console import progress, say
+    from relstudy.common.errors import RelstudyError
+    from relstudy.common.tables import write_text
     from relstudy.studyapp.starter import starter_toml
 
     settings = folder / "study.toml"

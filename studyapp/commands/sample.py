@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.calibration.console import print_json, progress
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.console import print_json, progress
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.commands.sample_told import Cost, summarise, tell, tell_next
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def sample(
 
 def write(folder: Path, chosen: Chosen | NextRound) -> None:
     """Write pairs.csv, design.json and the scores of built-in systems."""
-    from relstudy.calibration.tables import write_table
+    from relstudy.common.tables import write_table
     from relstudy.studyapp.sources import computed
 
     chosen.scores.write(folder, [name for name in chosen.scores.systems if computed(name)])
@@ -221,7 +221,7 @@ def _ratings_per_pair(study: Study | None) -> int:
 def _given(file: Path | None) -> list[str] | None:
     if file is None:
         return None
-    from relstudy.calibration.tables import read_table
+    from relstudy.common.tables import read_table
 
     table = read_table(file, "query_id")
     ids = list(table.texts("query_id"))
@@ -246,7 +246,7 @@ def _seconds(folder: Path, given: float | None) -> tuple[float, str]:
     if (folder / "ratings.csv").exists():
         import numpy as np
 
-        from relstudy.calibration.tables import read_table
+        from relstudy.common.tables import read_table
 
         table = read_table(folder / "ratings.csv")
         if "seconds" in table.frame:

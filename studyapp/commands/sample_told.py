@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relstudy.calibration.console import print_json, print_table, say
+from relstudy.common.console import print_json, print_table, say
 
 if TYPE_CHECKING:
     from relstudy.studyapp.choosing import Chosen

@@ -27,7 +27,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     Example:
       relstudy status my-study --raters
     """
-    from relstudy.calibration.console import print_json, print_table
+    from relstudy.common.console import print_json, print_table
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.insight import study_insight
     from relstudy.studyapp.leases import leases
@@ -94,7 +94,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
 
 
 def _print_insight(found: Insight) -> None:
-    from relstudy.calibration.console import print_table
+    from relstudy.common.console import print_table
 
     click.echo()
     uses = [

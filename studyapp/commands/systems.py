@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from relstudy.calibration.console import print_json, print_table, progress, say
+from relstudy.common.console import print_json, print_table, progress, say
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -54,7 +54,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     """Score and write; the files by system."""
     import numpy as np
 
-    from relstudy.calibration.errors import RelstudyError
+    from relstudy.common.errors import RelstudyError
     from relstudy.studyapp.collection import Collection
     from relstudy.studyapp.kept_scores import KeptScores
     from relstudy.studyapp.next_round import read_pairs

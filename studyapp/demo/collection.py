@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.tables import replacing, write_table
+from relstudy.common.tables import replacing, write_table
 from relstudy.studyapp.demo.latent import Scene, draw_scenes
 from relstudy.studyapp.demo.scenes import paint
 from relstudy.studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from relstudy.calibration.errors import RelstudyError
-from relstudy.calibration.tables import read_json, write_json
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, write_json
 from relstudy.studyapp.demo.sizes import Size
 
 MARK = "demo.json"

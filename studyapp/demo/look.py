@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from relstudy.calibration.console import say
+from relstudy.common.console import say
 from relstudy.studyapp.demo.in_process import without_database_url
 from relstudy.studyapp.demo.server import serving
 

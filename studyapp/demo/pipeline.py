@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.console import progress
-from relstudy.calibration.tables import write_json, write_table, write_text
+from relstudy.common.console import progress
+from relstudy.common.tables import write_json, write_table, write_text
 from relstudy.studyapp.collection import Collection
 from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.demo.folder import claim

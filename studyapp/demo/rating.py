@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.demo.panel import Panel
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.show import Stages

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 START_PATIENCE = 30.0
 STOP_PATIENCE = 10.0

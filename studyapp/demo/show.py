@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from relstudy.calibration.console import say
+from relstudy.common.console import say
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection import Collection, Item
 
 Progress = Callable[[Iterable[int], str, int], Iterator[int]]

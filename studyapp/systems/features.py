@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from relstudy.calibration.tables import replacing
+from relstudy.common.tables import replacing
 from relstudy.studyapp.collection import Collection, read_picture
 from relstudy.studyapp.systems.base import Progress
 

@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection import Collection, Item
 from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
 from relstudy.studyapp.systems.colour import COLOURS, palette_index

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration.figures import THEME
+from relstudy.common.figures import THEME
 from relstudy.studyapp.charts import (
     HEIGHT,
     WIDTH,

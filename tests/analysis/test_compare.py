@@ -18,7 +18,7 @@ from relstudy.analysis.judged import JudgedPairs
 from relstudy.analysis.mapped import map_scores
 from relstudy.analysis.saved import comparison_json, read_comparison, same_judgments, save_comparison
 from relstudy.analysis.scoring import Options, score_candidates, score_systems
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 from .test_scoring import tables
 

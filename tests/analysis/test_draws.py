@@ -17,7 +17,7 @@ from relstudy.analysis.draws import deviations, two_stages, whole_queries
 from relstudy.analysis.judged import JudgedPairs
 from relstudy.analysis.precision_recall import Retrieval
 from relstudy.analysis.scoring import score_systems
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling import inclusion_probabilities, simple_random_sample, systematic_sample
 
 from .test_scoring import tables

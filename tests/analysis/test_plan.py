@@ -15,7 +15,7 @@ from scipy import stats
 from relstudy.analysis.plan import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
 from relstudy.analysis.plan_picture import power_curve
 from relstudy.analysis.variances import Variances, variances_of
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 SPREAD = Variances(query=0.4, result=1.0, rater=0.3, noise=0.7)

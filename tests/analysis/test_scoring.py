@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from relstudy.analysis.candidate import MappedScores
 from relstudy.analysis.scoring import Options, score_systems
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 FEW = Options(replicates=100, graded=())
 

@@ -11,8 +11,8 @@ import pytest
 
 from relstudy.analysis.judged import JudgedPairs
 from relstudy.analysis.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.judgments import read_judgments
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores import read_scores, write_scores
 
 OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {

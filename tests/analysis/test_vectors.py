@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from relstudy.analysis.vectors import read_vectors, vector_scores
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def write(folder: Path, values: np.ndarray, ids: list[str]) -> Path:

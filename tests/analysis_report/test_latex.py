@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relstudy.analysis.report.latex import LatexCell, latex_table, latex_text
 from relstudy.analysis.report.tables import Column, Table
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 BOOKTABS = r"% needs \usepackage{booktabs} and \usepackage{graphicx}"
 

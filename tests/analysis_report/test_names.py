@@ -9,7 +9,7 @@ import pytest
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Page, Paragraph, Section
 from relstudy.analysis.report.tables import Column, Table
-from relstudy.calibration.estimates import Estimate
+from relstudy.common.estimates import Estimate
 
 
 def table(name: str) -> Table:

@@ -29,7 +29,7 @@ from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import system_sentences
 from relstudy.analysis.results import ScoreResult
 from relstudy.analysis.scoring import Options, score_systems
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"

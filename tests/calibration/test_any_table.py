@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.methods import fit_lines
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import check_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.study import calibrate, summary
-from relstudy.calibration.tables import Checked
 from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import Checked
 
 VALUES = st.sampled_from(["1", "2", "3", "4", "5", "", "2.5", "-3", "1e6"])
 ROWS = st.lists(

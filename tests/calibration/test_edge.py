@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration import figures
-from relstudy.calibration.console import fail, print_json, print_table, progress, say
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
-from relstudy.calibration.estimates import Estimate
-from relstudy.calibration.tables import (
+from relstudy.common import figures
+from relstudy.common.console import fail, print_json, print_table, progress, say
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.estimates import Estimate
+from relstudy.common.tables import (
     Checked,
     pair_keys,
     read_json,

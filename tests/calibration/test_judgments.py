@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from relstudy.calibration.errors import RelstudyError, TableError
 from relstudy.calibration.judgments import make_judgments, pair_probabilities, read_judgments, write_judgments
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
+from relstudy.common.errors import RelstudyError, TableError
 
 
 @pytest.fixture

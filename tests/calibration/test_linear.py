@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.linear import base_moments
 from relstudy.calibration.methods import fit_lines
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
+from relstudy.common.errors import RelstudyError
 
 LINEAR = ("none", "mean", "zscore", "shrunk", "pooled")
 

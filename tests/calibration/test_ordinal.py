@@ -13,15 +13,15 @@ from click.testing import CliRunner
 from scipy.integrate import quad
 from scipy.special import expit
 
-from relstudy.calibration.console import hushed
 from relstudy.calibration.cumulative_link import Likelihood, category_scores
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.ordinal import fit_ordinal
 from relstudy.calibration.ordinal_pymc import build_model
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.common.console import hushed
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 

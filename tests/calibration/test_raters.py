@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from relstudy.calibration.choice import check_pooled, choose_method
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.handout import Balance, balance
 from relstudy.calibration.linear import none
 from relstudy.calibration.methods import fit_lines
@@ -15,6 +14,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, matching_fractions
 from relstudy.calibration.raters import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
+from relstudy.common.errors import RelstudyError
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:

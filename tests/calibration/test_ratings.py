@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.ratings import Ratings, read_ratings, scale_ends
+from relstudy.common.errors import RelstudyError
 
 HEADER = "rater_id,query_id,result_id,rating"
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 from scipy.stats import spearmanr
 
-from relstudy.calibration.tables import read_table
+from relstudy.common.tables import read_table
 from relstudy.studyapp.demo.collection import make_collection, write_collection
 from relstudy.studyapp.demo.latent import PLACES, draw_scenes
 from relstudy.studyapp.demo.light import HOURS

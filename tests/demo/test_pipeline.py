@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores import read_scores
 from relstudy.studyapp.commands.demo import demo

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.uniformity import uniformity_table
-from relstudy.calibration.tables import write_table
+from relstudy.common.tables import write_table
 from relstudy.studyapp.demo.collection import make_collection, write_collection
 from relstudy.studyapp.demo.in_process import run_command
 from relstudy.studyapp.demo.panel import Panel, draw_raters

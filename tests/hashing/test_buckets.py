@@ -12,7 +12,7 @@ from relstudy.analysis.hashing.codes import Codes
 from relstudy.analysis.hashing.counts import count
 from relstudy.analysis.hashing.labels import Labels
 from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 @pytest.fixture(scope="module")

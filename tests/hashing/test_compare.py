@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.conventions import Conventions
 from relstudy.analysis.hashing.counts import CountTable, count
 from relstudy.analysis.hashing.labels import Labels
 from relstudy.analysis.hashing.truth import LabelTruth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 

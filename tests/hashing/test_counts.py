@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.counts import LONGEST, CountTable, count, merge
 from relstudy.analysis.hashing.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth import ByClass, LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth_file import save_truth
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def codes(number: int, bits: int, seed: int) -> Codes:

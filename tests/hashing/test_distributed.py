@@ -13,7 +13,7 @@ import pytest
 import relstudy.analysis.hashing.distributed as our_distributed
 from relstudy.analysis.hashing.counting import count_files
 from relstudy.analysis.hashing.shards import Job
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
 

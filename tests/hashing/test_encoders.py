@@ -17,7 +17,7 @@ from relstudy.analysis.hashing.encoders.spherical import _inside
 from relstudy.analysis.hashing.extension import extended
 from relstudy.analysis.hashing.health import code_health
 from relstudy.analysis.hashing.lgap import UniqueCodes
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 

@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.counts import LONGEST, CountTable
 from relstudy.analysis.hashing.evaluate import evaluate
 from relstudy.analysis.hashing.plots import lookup_curve
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.hashing.labels import read_ids, read_labels
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 
 def saved(folder: Path, array: np.ndarray, name: str = "labels.npy") -> str:

@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.audit import audit
 from relstudy.analysis.hashing.codes import Codes
 from relstudy.analysis.hashing.labels import Labels
 from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores, truth_scores
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 

@@ -18,7 +18,7 @@ from relstudy.analysis.hashing.labels import Labels
 from relstudy.analysis.hashing.shards import Job, parts_of
 from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth_file import save_truth
-from relstudy.calibration.errors import RelstudyError, TableError
+from relstudy.common.errors import RelstudyError, TableError
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from relstudy.analysis.hashing.splits import Split, duplicate_leaks, improved_sp
 from relstudy.analysis.hashing.truth import ListedTruth
 from relstudy.analysis.hashing.truth_file import load_truth, save_truth
 from relstudy.analysis.hashing.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 SIZES = {"test_queries": 20, "test_database": 60, "validation_queries": 10, "validation_database": 30}
 

@@ -10,7 +10,7 @@ import pytensor
 import pytest
 from scipy.stats import gamma, truncnorm
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.bayes import BayesMapping
 from relstudy.mapping.changepoint import Prior, log_evidence
 from relstudy.mapping.changepoint_pymc import build_model, diagnose, sample

@@ -15,8 +15,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from relstudy.calibration.errors import RelstudyError
 from relstudy.calibration.judgments import read_judgments
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.bayes import BayesMapping
 from relstudy.mapping.constrained import ConstrainedMapping
 from relstudy.mapping.correlation import CorrelationMapping

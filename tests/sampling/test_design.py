@@ -11,7 +11,7 @@ from worlds import MatrixSource, demo_world, noise_world
 from relstudy.analysis.judged import rank_power_weights
 from relstudy.analysis.precision_recall import precision_recall_curve
 from relstudy.analysis.uniformity import uniformity_table
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp import next_round
 from relstudy.studyapp.choosing import PAIR_COLUMNS, Options, choose_from, draw_results

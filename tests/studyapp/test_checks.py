@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.app import create_app, prepare
 from relstudy.studyapp.export import ratings_table
 from relstudy.studyapp.status import study_status

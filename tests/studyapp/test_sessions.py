@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.access import make_setup_link, set_password
 from relstudy.studyapp.app import create_app
 from relstudy.studyapp.export import people_table

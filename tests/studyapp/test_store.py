@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.app import create_app, prepare
 from relstudy.studyapp.backup import copy_database
 from relstudy.studyapp.catalogue import Catalogue

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.starter import starter_toml
 from relstudy.studyapp.study import Study
 from relstudy.studyapp.study_parts import SCALES, Scale

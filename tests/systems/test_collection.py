@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from relstudy.calibration.errors import RelstudyError, TableError
+from relstudy.common.errors import RelstudyError, TableError
 from relstudy.studyapp.collection import Collection, Item, read_picture
 
 

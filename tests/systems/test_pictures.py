@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_colour, stripes
 from PIL import Image
 
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection import Collection, Item
 from relstudy.studyapp.systems import SYSTEMS, make
 from relstudy.studyapp.systems.colour import COLOURS as PALETTE

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from relstudy.analysis.hashing.codes import Codes
-from relstudy.calibration.errors import RelstudyError
+from relstudy.common.errors import RelstudyError
 
 BLOCK = 1 << 16
 """Vectors that are encoded at once."""

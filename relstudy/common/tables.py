@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.errors import Fault, RelstudyError, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 
 
 class Checked:
