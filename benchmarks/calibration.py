@@ -23,7 +23,7 @@ import pandas as pd
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from relstudy.calibration.judgments import make_judgments  # noqa: E402
-from relstudy.calibration.methods import fit_lines  # noqa: E402
+from relstudy.calibration.methods.by_name import fit_lines  # noqa: E402
 from relstudy.calibration.panel import Panel  # noqa: E402
 
 METHODS = ("mean", "zscore", "shrunk", "pooled")

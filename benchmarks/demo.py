@@ -18,8 +18,8 @@ import pandas as pd
 
 from relstudy.analysis.scoring import Options as Scoring
 from relstudy.analysis.scoring import score_systems
+from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
-from relstudy.calibration.study import calibrate
 from relstudy.common.console import print_table, progress
 from relstudy.common.tables import read_json, write_table
 from relstudy.studyapp.choosing import Options, choose_from

@@ -91,7 +91,7 @@ def splines() -> None:
 
 
 def bayes(with_pymc: bool) -> None:
-    from relstudy.mapping.bayes import BayesMapping
+    from relstudy.mapping.changepoint.mapping import BayesMapping
 
     x, y, _ = pairs(20_000)
     exact = seconds(lambda: BayesMapping(scale=(1, 5)).fit(x, y))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relstudy.calibration.handout import Balance, balance
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.variance import leave_one_out_correlation
 from relstudy.common.errors import RelstudyError
 

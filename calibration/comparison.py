@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.raters import agreement_with_others
-from relstudy.calibration.study import Calibration
 from relstudy.calibration.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate

@@ -13,7 +13,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
 
 if TYPE_CHECKING:
-    from relstudy.calibration.study import Calibration
+    from relstudy.calibration.pipeline import Calibration
 
 MOST_POINTS = 2000
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.linear import Lines
+from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.panel import Panel
 
 FLAGS = {
@@ -70,7 +70,7 @@ def rater_profiles(panel: Panel, lines: Lines, seconds: np.ndarray | None = None
 
     Examples
     --------
-    >>> from relstudy.calibration.methods import fit_lines
+    >>> from relstudy.calibration.methods.by_name import fit_lines
     >>> frame = pd.DataFrame({"rater_id": list("aaabbb"), "pair_id": list("pqspqs"), "rating": [1, 3, 5, 3, 3, 3]})
     >>> panel = Panel.from_frame(frame)
     >>> rater_profiles(panel, fit_lines(panel, "mean"))["flags"].tolist()

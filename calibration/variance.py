@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.calibration.methods import Fitted, fit_method
+from relstudy.calibration.methods.by_name import Fitted, fit_method
 from relstudy.calibration.panel import Panel
 from relstudy.common.estimates import Estimate
 

@@ -11,7 +11,7 @@ from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
 from relstudy.mapping.fitted import FittedMapping
 
 if TYPE_CHECKING:
-    from relstudy.mapping.bayes import BayesMapping
+    from relstudy.mapping.changepoint.mapping import BayesMapping
 
 MOST_POINTS = 2000
 

@@ -41,7 +41,7 @@ def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
 
         return CorrelationMapping(seed=seed, **parameters)
     if method == "bayes":
-        from relstudy.mapping.bayes import BayesMapping
+        from relstudy.mapping.changepoint.mapping import BayesMapping
 
         return BayesMapping(seed=seed, **parameters)
     raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*METHODS, BEST))}")

@@ -15,7 +15,7 @@ import numpy as np
 
 from relstudy.calibration.choice import choose_method
 from relstudy.calibration.judgments import make_judgments
-from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel

@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from relstudy.calibration.pipeline import calibrate, table_5_1
 from relstudy.calibration.plots import rater_lines, variance_by_mean
 from relstudy.calibration.ratings import read_ratings
-from relstudy.calibration.study import calibrate, table_5_1
 from relstudy.common.estimates import Estimate
 from relstudy.common.tables import write_text
 

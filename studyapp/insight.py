@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from relstudy.analysis.uniformity import response_shares, uniformity_error
 from relstudy.calibration.agreement import krippendorff_alpha
-from relstudy.calibration.linear import mean as offsets_only
-from relstudy.calibration.linear import none as unchanged
+from relstudy.calibration.methods.linear import mean as offsets_only
+from relstudy.calibration.methods.linear import none as unchanged
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.common.estimates import Estimate

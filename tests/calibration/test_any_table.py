@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.pipeline import calibrate, summary
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import check_ratings
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.study import calibrate, summary
 from relstudy.calibration.variance import leave_one_out_correlation
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import Checked

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration.linear import base_moments
-from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.methods.linear import base_moments
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError

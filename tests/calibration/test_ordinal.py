@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from scipy.integrate import quad
 from scipy.special import expit
 
-from relstudy.calibration.cumulative_link import Likelihood, category_scores
-from relstudy.calibration.ordinal import fit_ordinal
-from relstudy.calibration.ordinal_pymc import build_model
+from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
+from relstudy.calibration.methods.ordinal import fit_ordinal
+from relstudy.calibration.methods.ordinal_pymc import build_model
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
@@ -67,7 +67,7 @@ def test_the_gradient_is_that_of_finite_differences(categories: int) -> None:
 
 def test_pairs_taken_some_at_a_time_give_the_same_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _, parameters = few_ratings(4)
-    monkeypatch.setattr("relstudy.calibration.cumulative_link.PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr("relstudy.calibration.methods.cumulative_link.PAIRS_AT_ONCE", 2)
     parted, _, _ = few_ratings(4)
     assert len(parted.parts) == 4
     for one, other in zip(whole.value_and_gradient(*parameters), parted.value_and_gradient(*parameters), strict=True):

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from relstudy.calibration.choice import check_pooled, choose_method
-from relstudy.calibration.handout import Balance, balance
-from relstudy.calibration.linear import none
-from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.methods.linear import none
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, matching_fractions
+from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.raters import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError

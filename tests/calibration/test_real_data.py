@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.calibration import agreement
-from relstudy.calibration.cli import calibrate as command
-from relstudy.calibration.handout import balance
+from relstudy.calibration.command import calibrate as command
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.pipeline import calibrate
+from relstudy.calibration.randomisation_test import balance
 from relstudy.calibration.ratings import Ratings, read_ratings
-from relstudy.calibration.study import calibrate
 from relstudy.calibration.variance import leave_one_out_correlation, pair_variances, scored_rows, within_item_variance
 from relstudy.common.errors import RelstudyError
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.calibration import shrinkage
-from relstudy.calibration.methods import fit_lines
+from relstudy.calibration.methods import shrinkage
+from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.shrinkage import centred_by_block, crossed_offsets, shrink
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import leave_one_out_correlation
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from relstudy.calibration import variance
-from relstudy.calibration.linear import Lines, none
+from relstudy.calibration.methods.linear import Lines, none
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import (

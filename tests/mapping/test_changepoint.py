@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relstudy.mapping.bayes import BayesMapping, sigma_posterior
-from relstudy.mapping.changepoint import Prior, curves, log_evidence, needs_logarithms, smooth
+from relstudy.mapping.changepoint.mapping import BayesMapping, sigma_posterior
+from relstudy.mapping.changepoint.model import Prior, curves, log_evidence, needs_logarithms, smooth
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import gamma, truncnorm
 
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.bayes import BayesMapping
-from relstudy.mapping.changepoint import Prior, log_evidence
-from relstudy.mapping.changepoint_pymc import build_model, diagnose, sample
+from relstudy.mapping.changepoint.mapping import BayesMapping
+from relstudy.mapping.changepoint.model import Prior, log_evidence
+from relstudy.mapping.changepoint.pymc_model import build_model, diagnose, sample
 from relstudy.mapping.pooling import into_bins, pool
 
 SMALL = {"scale": (1, 5), "bins": 15, "grid": 41, "max_levels": 6, "increasing": True}

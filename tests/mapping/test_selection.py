@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.bayes import BayesMapping
+from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.constrained import ConstrainedMapping
 from relstudy.mapping.correlation import CorrelationMapping
 from relstudy.mapping.fitted import FittedMapping

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import polygamma
 
-from relstudy.calibration.linear import Lines, in_base
+from relstudy.calibration.methods.linear import Lines, in_base
 from relstudy.calibration.panel import Panel
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

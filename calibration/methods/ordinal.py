@@ -2,7 +2,7 @@
 
 P(rating <= k) = logistic(c_k - (a_j + b_j theta_i)): pairs i have a worth theta_i ~ N(0, 1), raters j a leniency a_j
 and a sharpness b_j > 0 around a typical one; the thresholds c_k are shared. Unlike a line, the model knows that the
-scale ends. The worths are summed out (`relstudy.calibration.cumulative_link`); the mode of the rest is found in PyMC (`relstudy.calibration.ordinal_pymc`).
+scale ends. The worths are summed out (`relstudy.calibration.methods.cumulative_link`); the mode of the rest is found in PyMC (`relstudy.calibration.methods.ordinal_pymc`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.calibration.cumulative_link import Likelihood, category_scores
-from relstudy.calibration.linear import Lines
+from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
+from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 
@@ -76,7 +76,7 @@ def fit_ordinal(panel: Panel) -> Ordinal:
     RelstudyError
         when there are too few or too many distinct ratings
     """
-    from relstudy.calibration.ordinal_pymc import posterior_mode
+    from relstudy.calibration.methods.ordinal_pymc import posterior_mode
 
     decided = panel.decided()
     categories, code = np.unique(decided.rating, return_inverse=True)

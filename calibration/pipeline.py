@@ -11,8 +11,8 @@ import pandas as pd
 from relstudy.calibration import agreement
 from relstudy.calibration.choice import Choice, check_pooled, choose_method
 from relstudy.calibration.judgments import make_judgments
-from relstudy.calibration.linear import METHODS, Lines
-from relstudy.calibration.methods import fit_method
+from relstudy.calibration.methods.by_name import fit_method
+from relstudy.calibration.methods.linear import METHODS, Lines
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings

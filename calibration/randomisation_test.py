@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
+from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 
 MIN_RATINGS = 5
 MIN_FOR_SPREAD = 10

@@ -14,7 +14,7 @@ import numpy as np
 
 from relstudy.common.console import hushed
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.changepoint import PLAIN_LIMIT, Prior, curves, monotone_deficit
+from relstudy.mapping.changepoint.model import PLAIN_LIMIT, Prior, curves, monotone_deficit
 from relstudy.mapping.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from relstudy.calibration import linear, shrinkage
-from relstudy.calibration.linear import METHODS, Lines
+from relstudy.calibration.methods import linear, shrinkage
+from relstudy.calibration.methods.linear import METHODS, Lines
 from relstudy.calibration.panel import Panel
 
 
@@ -26,7 +26,7 @@ class Fitted(Protocol):
 def fit_method(panel: Panel, method: str) -> Fitted:
     """Any of METHODS fitted to a panel; raises as `fit_lines` does."""
     if method == "ordinal":
-        from relstudy.calibration.ordinal import fit_ordinal
+        from relstudy.calibration.methods.ordinal import fit_ordinal
 
         return fit_ordinal(panel)
     return fit_lines(panel, method)

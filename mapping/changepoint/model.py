@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import gamma
 
+from relstudy.mapping.changepoint.recursion import backward_pass, forward_pass
 from relstudy.mapping.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled
-from relstudy.mapping.recursion import backward_pass, forward_pass
 
 PLAIN_LIMIT = 300.0
 

@@ -11,7 +11,7 @@ from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from relstudy.calibration.study import Calibration
+    from relstudy.calibration.pipeline import Calibration
 
 METHODS = ("pooled", "shrunk", "zscore", "mean", "none", "ordinal")
 
@@ -84,9 +84,9 @@ def calibrate(
         raise click.UsageError("--binary goes with --figures.")
     if scores and compare is None:
         raise click.UsageError("--scores goes with --compare.")
+    from relstudy.calibration.pipeline import calibrate as put_on_one_scale
+    from relstudy.calibration.pipeline import summary
     from relstudy.calibration.ratings import read_ratings
-    from relstudy.calibration.study import calibrate as put_on_one_scale
-    from relstudy.calibration.study import summary
 
     if out is not None and out.is_file():
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")

@@ -11,7 +11,7 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
-from relstudy.calibration.cumulative_link import Likelihood
+from relstudy.calibration.methods.cumulative_link import Likelihood
 from relstudy.common.console import hushed
 
 LENIENCY_SPREAD = 1.5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relstudy.mapping.changepoint import Prior, Smoothed, curves, log_evidence, smooth
+from relstudy.mapping.changepoint.model import Prior, Smoothed, curves, log_evidence, smooth
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.isotonic import isotonic_fit
@@ -150,7 +150,7 @@ class BayesMapping(MonotoneMapping):
         return Prior(low, high, self.rate, sigma_scale, self.grid, self.max_levels, self.learn_rate)
 
     def _sampled(self, rising: Pooled) -> tuple[np.ndarray, np.ndarray]:
-        from relstudy.mapping.changepoint_pymc import sample
+        from relstudy.mapping.changepoint.pymc_model import sample
 
         sampled = sample(rising, self.prior_, seed=self.seed)
         self.inference_data_ = sampled.inference_data

@@ -1,0 +1,1 @@
+"""Calibration methods: how each rater is put on the common scale."""
