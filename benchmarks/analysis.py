@@ -25,9 +25,9 @@ sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file_
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.correlation import Judgments
-from relstudy.analysis.draws import Draws, two_stages, whole_queries
-from relstudy.analysis.precision_recall import Retrieval, average_precision, precision_recall_curve
+from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.precision_recall import Retrieval, average_precision, precision_recall_curve
+from relstudy.analysis.resampling.draws import Draws, two_stages, whole_queries
 from relstudy.common.console import print_table
 
 
@@ -192,7 +192,7 @@ def run_rows(lines: int) -> list[list[str]]:
 
 def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
     """Scoring as the command does it: direction, all indices, comparisons, orderings, per query."""
-    from relstudy.analysis.scoring import Options, score_systems
+    from relstudy.analysis.scoring.run import Options, score_systems
 
     random = np.random.default_rng(3)
     ids = {

@@ -16,8 +16,8 @@ import click
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring import Options as Scoring
-from relstudy.analysis.scoring import score_systems
+from relstudy.analysis.scoring.run import Options as Scoring
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress

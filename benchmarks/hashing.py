@@ -25,12 +25,12 @@ import numpy as np
 # A neighbour of this file has the package's name, so its folder must not come first.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from relstudy.analysis.hashing.codes import Codes  # noqa: E402
-from relstudy.analysis.hashing.counting import count_files  # noqa: E402
-from relstudy.analysis.hashing.counts import count  # noqa: E402
-from relstudy.analysis.hashing.labels import Labels  # noqa: E402
-from relstudy.analysis.hashing.shards import Job  # noqa: E402
-from relstudy.analysis.hashing.truth import LabelTruth  # noqa: E402
+from relstudy.analysis.hashing.codes.packed import Codes  # noqa: E402
+from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
+from relstudy.analysis.hashing.counting.files import count_files  # noqa: E402
+from relstudy.analysis.hashing.counting.shards import Job  # noqa: E402
+from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402
+from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
 
 CLASSES = 10
 

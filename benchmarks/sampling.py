@@ -152,7 +152,7 @@ class Matrix:
 
 def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float) -> tuple[float, float]:
     """Precision and recall where every pair that scores at least `cut` is retrieved."""
-    from relstudy.analysis.precision_recall import precision_recall_curve
+    from relstudy.analysis.indices.precision_recall import precision_recall_curve
 
     curve = precision_recall_curve(good, score, weight)
     point = np.flatnonzero(curve.threshold >= cut)[-1]
@@ -201,7 +201,7 @@ class World:
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """One draw: [systems, design / rank to the fifth / no weights, precision and recall]."""
-        from relstudy.analysis.judged import rank_power_weights
+        from relstudy.analysis.scoring.judged import rank_power_weights
         from relstudy.studyapp.sampling import simple_random_sample, systematic_sample
 
         queries = simple_random_sample(len(self.shapes), len(self.shapes) // 2, rng)
@@ -279,7 +279,7 @@ def rounds(number: int = 1_000) -> None:
     """Table 5.2 on the demo's panel: keyword overlap and colours, 100 queries of 20 results in each round."""
     from sklearn.isotonic import IsotonicRegression
 
-    from relstudy.analysis.uniformity import uniformity_table
+    from relstudy.analysis.indices.uniformity import uniformity_table
     from relstudy.mapping.fitted import FittedMapping
     from relstudy.studyapp.choosing import Options, choose_from
     from relstudy.studyapp.collection import Collection

@@ -21,8 +21,8 @@ from collections import defaultdict
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from relstudy.analysis.draws import two_stages, whole_queries
-from relstudy.analysis.precision_recall import Retrieval
+from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.resampling.draws import two_stages, whole_queries
 from relstudy.common.console import print_table, progress
 from relstudy.studyapp.demo.latent import draw_scenes
 from relstudy.studyapp.demo.truth import closeness, to_scale

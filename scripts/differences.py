@@ -10,9 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judged import rank_power_weights
-from relstudy.analysis.precision_recall import average_precision
-from relstudy.analysis.rank import normalised_rank_fifth_power, normalised_rank_plain, random_assignment
+from relstudy.analysis.indices.normalised_rank import (
+    normalised_rank_fifth_power,
+    normalised_rank_plain,
+    random_assignment,
+)
+from relstudy.analysis.indices.precision_recall import average_precision
+from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.mapping.selection import cross_fit, fit_mapping
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"

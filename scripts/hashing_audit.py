@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from relstudy.analysis.hashing.audit import audit
-from relstudy.analysis.hashing.counts import count
+from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.encoders import ENCODERS
-from relstudy.analysis.hashing.labels import Labels, mask_words
-from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
-from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores
-from relstudy.analysis.hashing.truth import LabelTruth
-from relstudy.analysis.scoring import Options, score_systems
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.people.audit import audit
+from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
+from relstudy.analysis.hashing.truth.labels import Labels, mask_words
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table
 from relstudy.studyapp.collection import Collection

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from relstudy.analysis.report.cli import report
+from relstudy.analysis.commands.report import report
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "report.png"

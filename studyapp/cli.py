@@ -23,10 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
     "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),
     "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
-    "score": ("relstudy.analysis.cli:score", "Score a system against the judgments, with intervals."),
-    "report": ("relstudy.analysis.report.cli:report", "Write the report page of a study."),
-    "hash": ("relstudy.analysis.hashing.cli:hash_group", "Hamming metrics for binary hash codes."),
-    "plan": ("relstudy.analysis.plan_cli:plan", "How many queries, pairs and raters tell two systems apart."),
+    "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),
+    "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
+    "hash": ("relstudy.analysis.hashing.commands.group:hash_group", "Hamming metrics for binary hash codes."),
+    "plan": ("relstudy.analysis.commands.plan:plan", "How many queries, pairs and raters tell two systems apart."),
 }
 
 

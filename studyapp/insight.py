@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from relstudy.analysis.uniformity import response_shares, uniformity_error
+from relstudy.analysis.indices.uniformity import response_shares, uniformity_error
 from relstudy.calibration.agreement import krippendorff_alpha
 from relstudy.calibration.methods.linear import mean as offsets_only
 from relstudy.calibration.methods.linear import none as unchanged

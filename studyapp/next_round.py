@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.uniformity import uniformity_table
+from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_json, read_table
@@ -54,7 +54,7 @@ class NextOptions:
 @dataclass(frozen=True, eq=False)
 class NextRound:
     """The outcome: all pairs of all rounds with their combined probabilities, the design, the plan, the new pairs' number
-    and the uniformity of the judgments so far (columns as `relstudy.analysis.uniformity.uniformity_table`)."""
+    and the uniformity of the judgments so far (columns as `relstudy.analysis.indices.uniformity.uniformity_table`)."""
 
     pairs: pd.DataFrame
     design: Design

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relstudy.analysis.uniformity import response_shares
+from relstudy.analysis.indices.uniformity import response_shares
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:

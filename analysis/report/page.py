@@ -5,7 +5,7 @@ from __future__ import annotations
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.scored import score_sections
 from relstudy.analysis.report.words import count_of, listed
-from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring.results import ScoreResult
 
 
 def score_page(result: ScoreResult) -> str:
@@ -13,7 +13,7 @@ def score_page(result: ScoreResult) -> str:
 
     Parameters
     ----------
-    result : as `relstudy.analysis.scoring.score_systems` gives it
+    result : as `relstudy.analysis.scoring.run.score_systems` gives it
     """
     return page_of_scores(result).html()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relstudy.analysis.report.words import more_than_chance
-from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring.results import ScoreResult
 
 Term = tuple[str, str]
 

@@ -19,7 +19,7 @@ from relstudy.analysis.report.words import (
     orders_agree,
     system_sentences,
 )
-from relstudy.analysis.results import INDICES, ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import INDICES, ScoreResult, SystemScore
 from relstudy.common.estimates import Estimate
 
 SHARES = (0.01, 0.05, 0.2)

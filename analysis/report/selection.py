@@ -8,14 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.bootstrap import Figure
-from relstudy.analysis.correlation import Judgments
-from relstudy.analysis.draws import Draws
+from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.report.layout import Block, Heading, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import listed, order_of, orders_agree
-from relstudy.analysis.results import ScoreResult
-from relstudy.analysis.uniformity import uniformity_table
+from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.resampling.draws import Draws
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
 
 SEPARATORS = re.compile(r"\s*[;|+]\s*")

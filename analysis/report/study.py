@@ -11,17 +11,17 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.candidate import Candidate, candidate_of
-from relstudy.analysis.judged import JudgedPairs
-from relstudy.analysis.mapped import map_scores
 from relstudy.analysis.report import scored, selection
 from relstudy.analysis.report.inputs import PAIR, StudyTables
 from relstudy.analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.people import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import count_of
-from relstudy.analysis.results import ScoreResult
-from relstudy.analysis.scoring import Options, score_candidates
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import Options, score_candidates
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.selection import cross_fit
@@ -43,7 +43,7 @@ class Choices:
     folds : folds by query
     replicates, seed : of the bootstrap; the seed also of the folds
     by_source : whether the tables by selecting system are made, which fits every method anew
-    population : what intervals speak of (`relstudy.analysis.candidate.Options`)
+    population : what intervals speak of (`relstudy.analysis.scoring.candidate.Options`)
     """
 
     threshold: float | None = None

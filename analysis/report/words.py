@@ -7,7 +7,7 @@ from itertools import combinations
 
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
-from relstudy.analysis.results import INDICES, Comparison, ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import INDICES, Comparison, ScoreResult, SystemScore
 from relstudy.common.estimates import Estimate
 
 INDEX_NAMES = {

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.results import ScoreResult
-from relstudy.analysis.scoring import Options, score_systems
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.studyapp.demo.collection import DemoCollection
 from relstudy.studyapp.demo.panel import Panel
 

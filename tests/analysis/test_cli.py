@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from relstudy.analysis.mapped import map_scores
+from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.mapping.selection import fit_mapping
 from relstudy.studyapp.cli import main
 

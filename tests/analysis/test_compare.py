@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from relstudy.analysis.candidate import candidate_of
-from relstudy.analysis.compare import first_shares, holm, order_agreement
-from relstudy.analysis.judged import JudgedPairs
-from relstudy.analysis.mapped import map_scores
-from relstudy.analysis.saved import comparison_json, read_comparison, same_judgments, save_comparison
-from relstudy.analysis.scoring import Options, score_candidates, score_systems
+from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.comparison import first_shares, holm, order_agreement
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.run import Options, score_candidates, score_systems
+from relstudy.analysis.scoring.saved import comparison_json, read_comparison, same_judgments, save_comparison
 from relstudy.common.errors import RelstudyError
 
 from .test_scoring import tables

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.analysis.bootstrap import query_counts
-from relstudy.analysis.candidate import Options
-from relstudy.analysis.correlation import Judgments
-from relstudy.analysis.draws import deviations, two_stages, whole_queries
-from relstudy.analysis.judged import JudgedPairs
-from relstudy.analysis.precision_recall import Retrieval
-from relstudy.analysis.scoring import score_systems
+from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.draws import deviations, two_stages, whole_queries
+from relstudy.analysis.scoring.candidate import Options
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling import inclusion_probabilities, simple_random_sample, systematic_sample
 
@@ -203,7 +203,7 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
     with pytest.raises(RelstudyError, match="inclusion_probability unknown"):
         JudgedPairs.of(unknown).draws(50, 0, "collection")
     assert JudgedPairs.of(unknown).not_corrected("auto", 50) == "inclusion_probability unknown"
-    monkeypatch.setattr("relstudy.analysis.judged.MOST_CELLS", 300 * 20)
+    monkeypatch.setattr("relstudy.analysis.scoring.judged.MOST_CELLS", 300 * 20)
     known = JudgedPairs.of(with_fraction(judgments, 0.5))
     assert known.not_corrected("auto", 20) is None
     with pytest.raises(RelstudyError, match="300 pairs and 21 replicates need too much memory"):

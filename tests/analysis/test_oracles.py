@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
-from relstudy.analysis import precision_recall as pr
-from relstudy.analysis.bootstrap import logit_interval, proportion_interval, query_counts
-from relstudy.analysis.by_query import pearson_within, within_queries
-from relstudy.analysis.correlation import Judgments
-from relstudy.analysis.rank import normalised_rank_fifth_power, normalised_rank_plain
+from relstudy.analysis.indices import precision_recall as pr
+from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
+from relstudy.analysis.resampling.bootstrap import logit_interval, proportion_interval, query_counts
+from relstudy.analysis.scoring.by_query import pearson_within, within_queries
 
 TIGHT = 1e-12
 """Sums of at most a few thousand products in double precision, in another order than the library's."""
@@ -106,7 +106,7 @@ def test_correlations_equal_scipys_on_the_resampled_pairs(seed: int, steps: int,
 def test_correlations_do_not_depend_on_how_replicates_are_cut_into_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     data = study(5)
     whole = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
-    monkeypatch.setattr("relstudy.analysis.correlation._width", lambda levels, replicates: 7)
+    monkeypatch.setattr("relstudy.analysis.indices.correlation._width", lambda levels, replicates: 7)
     cut = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
     for name in whole:
         np.testing.assert_allclose(whole[name].replicates, cut[name].replicates, rtol=0, atol=TIGHT)

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from relstudy.analysis.plan import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
-from relstudy.analysis.plan_picture import power_curve
-from relstudy.analysis.variances import Variances, variances_of
+from relstudy.analysis.planning.picture import power_curve
+from relstudy.analysis.planning.power import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
+from relstudy.analysis.planning.variances import Variances, variances_of
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

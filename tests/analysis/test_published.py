@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.mapped import map_scores
-from relstudy.analysis.scoring import Options, score_systems
+from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.mapping.scores import read_scores
 
@@ -66,9 +66,9 @@ def test_dsgs_eighteen_published_correlations_are_reproduced_to_three_digits(sha
 
 @pytest.mark.real_data
 def test_out_of_fold_isotonic_correlation_is_near_4093_on_average_and_in_sample_near_4509(shared_data: Path) -> None:
-    from relstudy.analysis.candidate import candidate_of
-    from relstudy.analysis.judged import JudgedPairs
-    from relstudy.analysis.scoring import score_candidates
+    from relstudy.analysis.scoring.candidate import candidate_of
+    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.scoring.run import score_candidates
 
     folder = shared_data / "tifa160_likert"
     judgments = read_judgments(folder / "ratings.csv")

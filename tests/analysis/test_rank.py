@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from relstudy.analysis.rank import (
+from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
     normalised_rank_plain,
     random_assignment,

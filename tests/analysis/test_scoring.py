@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.analysis.candidate import MappedScores
-from relstudy.analysis.scoring import Options, score_systems
+from relstudy.analysis.scoring.candidate import MappedScores
+from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.common.errors import RelstudyError
 
 FEW = Options(replicates=100, graded=())

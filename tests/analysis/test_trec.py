@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.judged import JudgedPairs
-from relstudy.analysis.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores import read_scores, write_scores

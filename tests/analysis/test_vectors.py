@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from relstudy.analysis.vectors import read_vectors, vector_scores
+from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 from relstudy.common.errors import RelstudyError
 
 

@@ -11,7 +11,7 @@ import pytest
 from relstudy.analysis.report.inputs import StudyTables, read_study
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.study import Choices, study_page
-from relstudy.analysis.results import ScoreResult
+from relstudy.analysis.scoring.results import ScoreResult
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
 

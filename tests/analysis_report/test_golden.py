@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.compare import order_agreement
+from relstudy.analysis.scoring.comparison import order_agreement
 
 GOLDEN = Path(__file__).resolve().parents[2] / "data" / "golden" / "shirahatti-barnard.csv"
 SELECTED_BY = ["GIFT", "SIMPLIcity", "ROMM-CALIB", "Keywords"]

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.candidate import Options
 from relstudy.analysis.report.page import score_page
 from relstudy.analysis.report.reading import reading_graded, reading_indices
 from relstudy.analysis.report.scored import graded
-from relstudy.analysis.results import ScoreResult
-from relstudy.analysis.scoring import score_systems
+from relstudy.analysis.scoring.candidate import Options
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import score_systems
 
 
 def scored(**options: object) -> ScoreResult:

@@ -18,17 +18,17 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from relstudy.analysis.draws import whole_queries
+from relstudy.analysis.commands.report import report
 from relstudy.analysis.report import selection
-from relstudy.analysis.report.cli import report
 from relstudy.analysis.report.inputs import StudyTables, read_study
 from relstudy.analysis.report.layout import Page, Picture, Sentences
 from relstudy.analysis.report.page import page_of_scores, score_page
 from relstudy.analysis.report.pictures import mapping, precision_recall
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import system_sentences
-from relstudy.analysis.results import ScoreResult
-from relstudy.analysis.scoring import Options, score_systems
+from relstudy.analysis.resampling.draws import whole_queries
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

@@ -16,7 +16,7 @@ from relstudy.analysis.report.layout import Page, Paragraph
 from relstudy.analysis.report.study import Choices, study_page
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import orders_agree
-from relstudy.analysis.results import Comparison, Ordering, ScoreResult
+from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.common.estimates import Estimate
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"

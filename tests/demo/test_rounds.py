@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.uniformity import uniformity_table
+from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.common.tables import write_table
 from relstudy.studyapp.demo.collection import make_collection, write_collection
 from relstudy.studyapp.demo.in_process import run_command

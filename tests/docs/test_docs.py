@@ -92,7 +92,7 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
 
 def test_the_reference_holds_the_functions_of_the_contracts(site: Path) -> None:
     for page, name in [
-        ("analysis", "relstudy.analysis.scoring.score_systems"),
+        ("analysis", "relstudy.analysis.scoring.run.score_systems"),
         ("mapping", "relstudy.mapping.selection.cross_fit"),
         ("calibration", "relstudy.calibration.ratings.read_ratings"),
     ]:

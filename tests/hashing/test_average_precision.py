@@ -11,12 +11,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from relstudy.analysis.hashing.average_precision import DENOMINATORS, average_precision, grouped_average_precision
-from relstudy.analysis.hashing.counts import CountTable
-from relstudy.analysis.hashing.first_ranks import TIES, precision_at
-from relstudy.analysis.hashing.graded import expected_ndcg
-from relstudy.analysis.hashing.harmonic import harmonic_difference
-from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.average_precision import (
+    DENOMINATORS,
+    average_precision,
+    grouped_average_precision,
+)
+from relstudy.analysis.hashing.metrics.first_ranks import TIES, precision_at
+from relstudy.analysis.hashing.metrics.graded import expected_ndcg
+from relstudy.analysis.hashing.metrics.harmonic import harmonic_difference
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 
 # Sums of at most a few hundred terms of order one: rounding stays far below this.
 ROUNDING = 1e-12

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from relstudy.analysis.hashing.buckets import expected_look_up, look_up, random_tables
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.counts import count
-from relstudy.analysis.hashing.labels import Labels
-from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import count
+from relstudy.analysis.hashing.metrics.buckets import expected_look_up, look_up, random_tables
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.common.errors import RelstudyError
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from relstudy.analysis.hashing.code_files import CodeFile, read_codes
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.labels import read_labels
+from relstudy.analysis.hashing.codes.code_files import CodeFile, read_codes
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.truth.labels import read_labels
 from relstudy.common.errors import RelstudyError
 
 

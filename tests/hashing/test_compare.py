@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from relstudy.analysis.hashing.average_precision import average_precision
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.compare import compare
-from relstudy.analysis.hashing.conventions import Conventions
-from relstudy.analysis.hashing.counts import CountTable, count
-from relstudy.analysis.hashing.labels import Labels
-from relstudy.analysis.hashing.truth import LabelTruth
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.metrics.average_precision import average_precision
+from relstudy.analysis.hashing.metrics.comparison import compare
+from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import relstudy.analysis.hashing.distributed as our_distributed
-from relstudy.analysis.hashing.counting import count_files
-from relstudy.analysis.hashing.shards import Job
+import relstudy.analysis.hashing.counting.distributed as our_distributed
+from relstudy.analysis.hashing.counting.files import count_files
+from relstudy.analysis.hashing.counting.shards import Job
 from relstudy.common.errors import RelstudyError
 
 distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.digits import baselines, extension_tables
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.demonstration.digits import baselines, extension_tables
+from relstudy.analysis.hashing.demonstration.extension import extended
 from relstudy.analysis.hashing.encoders import ENCODERS, ITQ, LSH, base
 from relstudy.analysis.hashing.encoders.spherical import _inside
-from relstudy.analysis.hashing.extension import extended
-from relstudy.analysis.hashing.health import code_health
-from relstudy.analysis.hashing.lgap import UniqueCodes
+from relstudy.analysis.hashing.metrics.health import code_health
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.conventions import PRESETS, Conventions
-from relstudy.analysis.hashing.counts import LONGEST, CountTable
-from relstudy.analysis.hashing.evaluate import evaluate
-from relstudy.analysis.hashing.plots import lookup_curve
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import LONGEST, CountTable
+from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
+from relstudy.analysis.hashing.metrics.evaluate import evaluate
+from relstudy.analysis.hashing.metrics.plots import lookup_curve
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

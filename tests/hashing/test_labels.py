@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relstudy.analysis.hashing.labels import read_ids, read_labels
+from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
 from relstudy.common.errors import RelstudyError
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relstudy.analysis.hashing.average_precision import DENOMINATORS
-from relstudy.analysis.hashing.counts import CountTable
-from relstudy.analysis.hashing.first_ranks import hit_probability
-from relstudy.analysis.hashing.mean_average_precision import TieInterval, mean_average_precision
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.average_precision import DENOMINATORS
+from relstudy.analysis.hashing.metrics.first_ranks import hit_probability
+from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval, mean_average_precision
 
 # Sums of at most a few hundred terms of order one: rounding stays far below this.
 ROUNDING = 1e-12

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
-from relstudy.analysis.hashing.audit import audit
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.labels import Labels
-from relstudy.analysis.hashing.people import graded_ndcg, hamming_scores, truth_scores
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.people.audit import audit
+from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores, truth_scores
+from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

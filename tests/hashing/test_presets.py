@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from relstudy.analysis.hashing.conventions import PRESETS
-from relstudy.analysis.hashing.counts import CountTable
-from relstudy.analysis.hashing.evaluate import evaluate
-from relstudy.analysis.hashing.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.conventions import PRESETS
+from relstudy.analysis.hashing.metrics.evaluate import evaluate
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 
 
 def without_ties(relevant: np.ndarray) -> CountTable:

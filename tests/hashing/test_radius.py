@@ -10,13 +10,19 @@ import numpy as np
 import pytest
 from sklearn.metrics import auc
 
-from relstudy.analysis.hashing.ball import ball_sizes, collision_probability, lookup_cost, ramap, ramap_from_precision
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.counts import CountTable, count
-from relstudy.analysis.hashing.labels import Labels
-from relstudy.analysis.hashing.lgap import UniqueCodes, largest_bins, local_group_average_precision
-from relstudy.analysis.hashing.radius import AreaRule, area_under_curve, precision_recall_by_radius
-from relstudy.analysis.hashing.truth import LabelTruth
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.metrics.ball import (
+    ball_sizes,
+    collision_probability,
+    lookup_cost,
+    ramap,
+    ramap_from_precision,
+)
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
+from relstudy.analysis.hashing.metrics.radius import AreaRule, area_under_curve, precision_recall_by_radius
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
 
 ROUNDING = 1e-12
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relstudy.analysis.hashing.code_files import read_codes
-from relstudy.analysis.hashing.codes import Codes
-from relstudy.analysis.hashing.counting import count_files
-from relstudy.analysis.hashing.counts import CountTable, count
-from relstudy.analysis.hashing.labels import Labels
-from relstudy.analysis.hashing.shards import Job, parts_of
-from relstudy.analysis.hashing.truth import LabelTruth, ListedTruth
-from relstudy.analysis.hashing.truth_file import save_truth
+from relstudy.analysis.hashing.codes.code_files import read_codes
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.counting.files import count_files
+from relstudy.analysis.hashing.counting.shards import Job, parts_of
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
+from relstudy.analysis.hashing.truth.truth_file import save_truth
 from relstudy.common.errors import RelstudyError, TableError
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from relstudy.analysis.uniformity import uniformity_table
+from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.mapping.scores import read_scores
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.demo.collection import make_collection

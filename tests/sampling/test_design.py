@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import chi2, kendalltau
 from worlds import MatrixSource, demo_world, noise_world
 
-from relstudy.analysis.judged import rank_power_weights
-from relstudy.analysis.precision_recall import precision_recall_curve
-from relstudy.analysis.uniformity import uniformity_table
+from relstudy.analysis.indices.precision_recall import precision_recall_curve
+from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp import next_round

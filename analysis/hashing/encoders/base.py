@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes import Codes
+from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.errors import RelstudyError
 
 BLOCK = 1 << 16

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from relstudy.analysis.hashing.encoders.base import Encoder
-from relstudy.analysis.hashing.vector_truth import epsilon_radius
+from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius
 
 
 @dataclass

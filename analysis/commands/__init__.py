@@ -1,0 +1,1 @@
+"""The commands: score, report, plan."""

@@ -1,0 +1,350 @@
+"""`relstudy score`: a system against the judgments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relstudy.common.console import print_json, print_table, say
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from relstudy.analysis.scoring.candidate import Candidate
+    from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+    from relstudy.analysis.scoring.run import Options
+
+METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
+CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "population")
+
+
+@click.command()
+@click.argument("scores", nargs=-1, required=True, type=click.Path())
+@click.option("--judgments", "-j", type=click.Path(), help="Judgments to score against (not needed with --against).")
+@click.option(
+    "--mappings", type=click.Path(), help="Folder (or file) of fitted mappings, as `relstudy fit` writes them."
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="isotonic",
+    show_default=True,
+    help="Mapping to fit, out of fold, for systems without a fitted one.",
+)
+@click.option("--folds", default=10, show_default=True, type=click.IntRange(2), help="Folds by query for the mapping.")
+@click.option("--threshold", type=float, help="A pair is relevant above this judgment.  [default: 3]")
+@click.option(
+    "--weights",
+    type=click.Choice(["design", "equal", "rank-power"]),
+    help="How pairs are weighted; rank-power is the paper's rule.  [default: design]",
+)
+@click.option(
+    "--policy",
+    type=click.Choice(["drop", "worst"]),
+    help="Judged pairs that a system does not score: leave out, or rank last.  [default: drop]",
+)
+@click.option("--allow-low-coverage", is_flag=True, help="Go on where a system scores under half of the judged pairs.")
+@click.option(
+    "--direction",
+    "directions",
+    multiple=True,
+    metavar="[SYSTEM=]higher|lower|auto",
+    help="Which scores are better; the default finds out and says so.",
+)
+@click.option("--replicates", type=click.IntRange(1), help="Bootstrap replicates.  [default: 1000]")
+@click.option("--seed", type=click.IntRange(0), help="Seed of bootstrap and folds.  [default: 0]")
+@click.option(
+    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
+)
+@click.option(
+    "--population",
+    type=click.Choice(["auto", "collection", "open"]),
+    help="What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
+    "them (open).  [default: auto, the collection where query_probability is known and below 1]",
+)
+@click.option(
+    "--ids", type=click.Path(), help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them."
+)
+@click.option(
+    "--query-vectors", type=click.Path(), help="Vectors (.npy) of the queries, where they are not results too."
+)
+@click.option("--similarity", type=click.Choice(["cosine", "dot", "euclidean"]), default="cosine", show_default=True)
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="A measure of ir-measures, such as nDCG@5 or P@3, in place of nDCG@10, P@10, AP and RR; may be repeated.",
+)
+@click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
+@click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")
+@click.option("--against", type=click.Path(), help="Place the systems among those of a saved comparison.")
+@click.option("--out", "-o", type=click.Path(), help="Folder for the tables: scores, per query, curves, comparisons.")
+@click.option("--report", type=click.Path(), help="Write a report page.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def score(
+    scores: tuple[str, ...],
+    judgments: str | None,
+    against: str | None,
+    save: str | None,
+    qrels: str | None,
+    out: str | None,
+    report: str | None,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """Score systems against the judgments: correlation, precision and recall, normalised rank, with intervals.
+
+    SCORES are score tables (CSV or Parquet, long or wide), TREC runs, or vectors (.npy with ids beside them).
+
+    \b
+    relstudy score new.run --judgments judgments.csv --report new.html
+    relstudy score scores/*.csv --judgments judgments.csv --mappings mappings --save comparison.json
+    relstudy score new.csv --against comparison.json
+    """
+    from relstudy.analysis.scoring.saved import read_comparison, same_judgments
+    from relstudy.calibration.judgments import read_judgments
+
+    if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
+        raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
+    if out is not None and Path(out).is_file():
+        raise RelstudyError(f"{out}: this is a file; --out needs a folder")
+    saved = None if against is None else read_comparison(against)
+    if judgments is not None:
+        table = read_judgments(judgments)
+        if saved is not None:
+            same_judgments(saved, table)
+    elif saved is not None:
+        table = saved.judgments
+    else:
+        raise click.UsageError("--judgments (or --against) is needed")
+    options = _options(choices, None if saved is None else saved.options)
+    given = _mappings(choices["mappings"])
+    candidates = _candidates(scores, table, options, choices, given)
+    new = [candidate.name for candidate in candidates]
+    if saved is not None:
+        candidates = _among(saved.candidates, candidates, str(against))
+    result = _score(table, candidates, options)
+    if qrels is not None:
+        _write_qrels(table, options, qrels)
+    if save is not None:
+        _save(table, candidates, options, save)
+    if out is not None:
+        _write_tables(result, Path(out))
+    if report is not None:
+        _report(result, report)
+    for note in result.notes:
+        say(note)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        _print(result, new if saved is not None else [])
+
+
+def _options(choices: dict[str, Any], base: Options | None) -> Options:
+    from dataclasses import replace
+
+    from relstudy.analysis.scoring.run import Options
+
+    named = {name: choices[name] for name in CHOICES}
+    changed = {name: value for name, value in named.items() if value is not None}
+    if base is not None:
+        differing = [name for name, value in changed.items() if value != getattr(base, name)]
+        if differing:
+            raise RelstudyError(
+                f"the saved comparison was made with {', '.join(f'{n} {getattr(base, n)}' for n in differing)}; "
+                "to compare, the same is needed (leave the option out), or score all systems anew"
+            )
+    if choices["measures"]:
+        changed["graded"] = tuple(choices["measures"])
+    directions: dict[str, str] = {}
+    for text in choices["directions"]:
+        system, _, direction = text.rpartition("=")
+        if direction not in ("higher", "lower", "auto"):
+            raise click.BadParameter(f"{text!r}: higher, lower or auto is allowed", param_hint="--direction")
+        directions[system or "*"] = direction
+    low = choices["allow_low_coverage"] or (base is not None and base.low_coverage)
+    return replace(base or Options(), **changed, low_coverage=low, directions=directions)
+
+
+def _mappings(path: str | None) -> dict[str, Any]:
+    """Fitted mappings by system, from a folder of JSON files or from one."""
+    if path is None:
+        return {}
+    from relstudy.mapping.fitted import FittedMapping
+
+    place = Path(path)
+    files = sorted(place.glob("*.json")) if place.is_dir() else [place]
+    if not files:
+        raise RelstudyError(f"{path}: there is no mapping (.json) in this folder")
+    found = {}
+    for file in files:
+        mapping = FittedMapping.read(file)
+        found[mapping.system or file.stem] = mapping
+    return found
+
+
+def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:
+    if path.endswith(".npy"):
+        from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
+
+        queries = choices["query_vectors"]
+        return vector_scores(
+            judgments,
+            read_vectors(path, choices["ids"]),
+            None if queries is None else read_vectors(queries),
+            choices["similarity"],
+            Path(path).stem,
+        )
+    from relstudy.mapping.scores import read_scores
+
+    table = read_scores(path)
+    for note in table.attrs.get("notes", []):
+        say(note)
+    return table
+
+
+def _candidates(
+    files: tuple[str, ...], judgments: pd.DataFrame, options: Options, choices: dict[str, Any], given: dict[str, Any]
+) -> list[Candidate]:
+    from dataclasses import replace
+
+    from relstudy.analysis.scoring.candidate import candidate_of
+    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.scoring.mapped import map_scores
+    from relstudy.common.console import progress
+
+    pairs = JudgedPairs.of(judgments)
+    asked = [name for name in options.directions if name != "*"]
+    known = {Path(file).stem: "higher" for file in files if file.endswith(".npy")}  # similarities
+    known |= {name: "higher" if mapping.increasing else "lower" for name, mapping in given.items()}
+    options = replace(options, directions={**known, **options.directions})
+    found: dict[str, Candidate] = {}
+    for file in files:
+        for name, rows in _read(file, judgments, choices).groupby("system", sort=False):
+            if str(name) in found:
+                raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
+            found[str(name)] = candidate_of(pairs, str(name), rows, options)
+    for name in asked:
+        if name not in found:
+            raise RelstudyError(
+                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(found)}"
+            )
+    unused = [name for name in given if name not in found]
+    if unused:
+        say(f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}.")
+    return [
+        map_scores(pairs, candidate, choices["method"], choices["folds"], options.seed, given.get(candidate.name))
+        for candidate in progress(found.values(), "mapping", len(found))
+    ]
+
+
+def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candidate]:
+    names = {candidate.name for candidate in old}
+    twice = [candidate.name for candidate in new if candidate.name in names]
+    if twice:
+        raise RelstudyError(f"{file}: the comparison already holds a system named {twice[0]!r}; rename the new one")
+    return [*old, *new]
+
+
+def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Options) -> ScoreResult:
+    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.scoring.run import score_candidates
+    from relstudy.common.console import progress
+
+    return score_candidates(
+        JudgedPairs.of(judgments), candidates, options, lambda systems: progress(systems, "scoring", len(systems))
+    )
+
+
+def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: Options, path: str) -> None:
+    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.scoring.saved import save_comparison
+
+    save_comparison(JudgedPairs.of(judgments), candidates, options, path)
+    say(f"The comparison is kept in {path}.")
+
+
+def _write_qrels(judgments: pd.DataFrame, options: Options, path: str) -> None:
+    from relstudy.analysis.scoring.trec import gains, lowest_grade, write_qrels
+
+    values = judgments["judgment"].to_numpy(dtype=float)
+    lowest = lowest_grade(values, options.threshold)
+    write_qrels(judgments, path, gains(values, lowest))
+    say(f"Qrels are in {path}: judgments rounded, less {lowest:g}.")
+
+
+def _write_tables(result: ScoreResult, folder: Path) -> None:
+    import pandas as pd
+
+    from relstudy.common.tables import write_table
+
+    write_table(result.table(), folder / "scores.csv")
+    write_table(result.per_query, folder / "per_query.csv")
+    curves = [system.curve.assign(system=system.name) for system in result.systems]
+    write_table(pd.concat(curves, ignore_index=True), folder / "precision_recall.csv")
+    if result.comparisons:
+        rows = [comparison.as_json() for comparison in result.comparisons]
+        write_table(pd.json_normalize(rows), folder / "comparisons.csv")
+    say(f"Tables are in {folder}.")
+
+
+def _report(result: ScoreResult, path: str) -> None:
+    from relstudy.analysis.report.page import score_page
+    from relstudy.common.tables import write_text
+
+    write_text(score_page(result), path)
+    say(f"The report is in {path}.")
+
+
+def _print(result: ScoreResult, new: list[str]) -> None:
+    from relstudy.analysis.scoring.saved import place_among
+
+    header = ["system", "raw r", "mapped r", "interval", "AP", "interval", "norm. rank", "interval", "coverage"]
+    print_table([_row(system) for system in result.systems], header)
+    click.echo()
+    numbers = result.pairs
+    click.echo(
+        f"{numbers['judged']} judged pairs of {numbers['queries']} queries, {numbers['relevant']} relevant "
+        f"({result.conventions['relevant']}). Weights: {result.conventions['weights']}."
+    )
+    click.echo(f"Intervals: {result.conventions['interval']}; {result.conventions['population']}.")
+    for name in new:
+        for sentence in place_among(result, name):
+            click.echo(sentence)
+    _print_comparisons(result, new)
+
+
+def _row(system: SystemScore) -> list[str]:
+    cells = [system.name, _number(system.raw.pearson.value)]
+    for figure in (system.mapped.pearson, system.average_precision, system.normalised_rank):
+        cells += [_number(figure.value), "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"]
+    return [*cells, f"{system.coverage.fraction:.1%}"]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "below 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _print_comparisons(result: ScoreResult, new: list[str]) -> None:
+    chosen = [c for c in result.comparisons if not new or c.first in new or c.second in new]
+    if not chosen:
+        return
+    certain = [c for c in chosen if c.p_holm is not None and c.p_holm < 0.05 and c.better is not None]
+    click.echo()
+    click.echo(f"{len(certain)} of {len(chosen)} differences are significant (Holm-corrected p below 0.05):")
+    for comparison in certain[:20]:
+        other = comparison.second if comparison.better == comparison.first else comparison.first
+        click.echo(
+            f"  {comparison.better} over {other} by {comparison.index.replace('_', ' ')}: "
+            f"difference {abs(comparison.difference.value or 0):.4f}, p {_p(comparison.p_holm)}"
+        )
+    if len(certain) > 20:
+        click.echo(f"  and {len(certain) - 20} more; all are in --json and in the tables (--out)")

@@ -1,0 +1,1 @@
+"""Binary codes: packed, read and kept."""

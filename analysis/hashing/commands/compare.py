@@ -1,0 +1,201 @@
+"""`relstudy hash compare`, `health`, `buckets` and `demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relstudy.analysis.hashing.commands.inputs import cell, preset_named, say_conventions
+from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from relstudy.analysis.hashing.codes.packed import Codes
+    from relstudy.analysis.hashing.metrics.lgap import Ball, UniqueCodes
+
+
+@click.command("compare")
+@click.argument("tables", nargs=-1, required=True)
+@click.option(
+    "--radius", type=click.IntRange(min=0), default=2, show_default=True, help="Of P within radius and RAMAP."
+)
+@click.option("--preset", default="default", show_default=True, help="Conventions by name.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def compare_command(tables: tuple[str, ...], radius: int, preset: str, seed: int, as_json: bool) -> None:
+    """Several systems' count tables side by side, with paired differences over the same queries.
+
+    \b
+    Example:
+      relstudy hash compare lsh.npz itq.npz ksh.npz --radius 2
+    """
+    from relstudy.analysis.hashing.counting.counts import CountTable
+    from relstudy.analysis.hashing.metrics.comparison import compare
+
+    conventions = preset_named(preset)
+    names = [Path(table).stem for table in tables]
+    if len(set(names)) < len(names):
+        raise click.UsageError("The tables' file names must differ; they name the systems.")
+    loaded = {name: CountTable.load(table) for name, table in zip(names, tables, strict=True)}
+    result = compare(loaded, radius=radius, conventions=conventions, seed=seed)
+    if as_json:
+        print_json(result)
+        return
+    rows = [[name, *_figures(figures)] for name, figures in result["systems"].items()]
+    columns = list(next(iter(result["systems"].values())))
+    print_table(rows, ["system", "bits", "mAP", "over ties", *columns[2:]])
+    if result["comparisons"]:
+        click.echo()
+        differences = [[c["first"], c["second"], _interval(c["map_difference"])] for c in result["comparisons"]]
+        print_table(differences, ["first", "second", "mAP difference [95% interval]"])
+    say_conventions(result["conventions"])
+
+
+@click.command("health")
+@click.argument("codes")
+@click.option("--figure", help="Write the histogram of the codes as SVG.")
+@click.option("--queries", help="Query codes, for mLGAP with --table.")
+@click.option("--table", help="Count table of these queries against these codes, for mLGAP.")
+@click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="Of mLGAP.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def health_command(
+    codes: str, figure: str | None, queries: str | None, table: str | None, radius: int, as_json: bool
+) -> None:
+    """How well a database uses its codes: utilisation, collisions, entropy, and mLGAP (paper 001).
+
+    \b
+    Example:
+      relstudy hash health db_codes.npy --figure codes.svg --queries q_codes.npy --table table.npz
+    """
+    from relstudy.analysis.hashing.codes.code_files import read_codes
+    from relstudy.analysis.hashing.metrics.health import code_health
+    from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
+
+    if (queries is None) != (table is None):
+        raise click.UsageError("--queries and --table go together.")
+    database = read_codes(codes)
+    unique = UniqueCodes.of(database)
+    health = code_health(unique).as_json()
+    conventions: dict[str, Any] = {}
+    if queries is not None and table is not None:
+        figures, conventions = _mlgap(queries, table, database, unique, radius)
+        health |= figures
+    if figure is not None:
+        from relstudy.analysis.hashing.metrics.plots import code_histogram
+        from relstudy.common.tables import write_text
+
+        write_text(code_histogram(unique, alone=True), figure)
+        say(f"wrote {figure}")
+    if as_json:
+        print_json(health | ({"conventions": conventions} if conventions else {}))
+        return
+    print_table([[name.replace("_", " "), cell(value)] for name, value in health.items()], ["figure", "value"])
+    if conventions:
+        say_conventions(conventions)
+
+
+@click.command("buckets")
+@click.argument("table")
+@click.option("--bits", "width", type=click.IntRange(min=1), required=True, help="K, bits of a bucket.")
+@click.option("--tables", type=click.IntRange(min=1), required=True, help="L, number of hash tables.")
+@click.option("--beta", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def buckets_command(table: str, width: int, tables: int, beta: float, as_json: bool) -> None:
+    """Precision, recall and F of look-up in L hash tables of K bits, expected over random permutations of the bits.
+
+    \b
+    Example:
+      relstudy hash buckets table.npz --bits 16 --tables 4
+    """
+    from relstudy.analysis.hashing.counting.counts import CountTable
+    from relstudy.analysis.hashing.metrics.buckets import expected_look_up
+
+    counted = CountTable.load(table)
+    figures = expected_look_up(counted, width, tables).micro(beta)
+    conventions = {
+        "bits": width,
+        "tables": tables,
+        "beta": beta,
+        "average": "micro",
+        "bits_of_a_table": "expectation over every permutation of the code's bits",
+        "truth": counted.truth,
+    }
+    if as_json:
+        print_json({**figures, "conventions": conventions})
+        return
+    print_table([[name, cell(value)] for name, value in figures.items()], ["figure", "value"])
+    say_conventions(conventions)
+
+
+@click.command("demo")
+@click.option("--bits", type=click.IntRange(min=2), default=8, show_default=True, help="Length of the LSH codes.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def demo_command(bits: int, seed: int, as_json: bool) -> None:
+    """Paper 003's tables 2 and 3 on scikit-learn's digits: codes that only RAMAP tells apart, and the baselines.
+
+    \b
+    Example:
+      relstudy hash demo
+    """
+    from relstudy.analysis.hashing.demonstration.digits import baselines, extension_tables
+
+    tables = extension_tables(bits, seed)
+    methods = baselines(seed, lambda items, total: progress(items, "encoders", total))
+    conventions = {**preset_named("ramap").as_json(), "truth": "class"}
+    if as_json:
+        print_json({"extensions": tables, "baselines": methods, "conventions": conventions})
+        return
+    radii = [str(r) for r in range(len(tables["LSH"]["ramap"]))]
+    for figure, title in (("ramap", "RAMAP@R"), ("precision", "precision"), ("recall", "recall")):
+        click.echo(f"{title} by radius R")
+        print_table([[name, *map(cell, values[figure])] for name, values in tables.items()], ["codes", *radii])
+        click.echo()
+    click.echo("mAP by returned samples")
+    cuts = list(tables["LSH"]["map_at_k"])
+    print_table([[name, *map(cell, values["map_at_k"].values())] for name, values in tables.items()], ["codes", *cuts])
+    click.echo()
+    click.echo("Baselines, 32 bits: higher mAP comes with poorer use of the hash space (paper 001)")
+    columns = ["mAP", "mLGAP@2", "utilisation"]
+    print_table([[name, *[cell(row[c]) for c in columns]] for name, row in methods.items()], ["encoder", *columns])
+    say_conventions(conventions)
+
+
+def _mlgap(
+    queries: str, table: str, database: Codes, unique: UniqueCodes, radius: int
+) -> tuple[dict[str, float], dict[str, Any]]:
+    import numpy as np
+
+    from relstudy.analysis.hashing.codes.code_files import read_codes
+    from relstudy.analysis.hashing.counting.counts import CountTable, count
+    from relstudy.analysis.hashing.metrics.lgap import largest_bins, local_group_average_precision
+    from relstudy.analysis.hashing.truth.relevance import ListedTruth
+
+    counted, own = CountTable.load(table), read_codes(queries)
+    again = count(own, database, ListedTruth.from_lists([[]] * len(own), len(database)))
+    if not np.array_equal(again.total, counted.total):
+        raise RelstudyError(f"{table} was not counted from {queries} and these codes")
+    if radius > counted.bits:
+        raise RelstudyError(f"a radius must be from 0 to the code length {counted.bits}")
+    bins = largest_bins(own, unique)
+    rules: tuple[Ball, Ball] = ("paper", "attainable")
+    figures = {
+        f"mlgap_{radius}_{rule}": float(local_group_average_precision(counted, bins, radius, ball=rule).mean())
+        for rule in rules
+    }
+    return figures, {"empty_ball": "zero", "truth": counted.truth}
+
+
+def _figures(figures: dict[str, Any]) -> list[str]:
+    ties = figures["map"]
+    rest = [cell(value) for key, value in figures.items() if key not in ("bits", "map")]
+    width = "–" if ties["expected"] is None else f"{ties['pessimistic']:.4f} to {ties['optimistic']:.4f}"
+    return [str(figures["bits"]), cell(ties["expected"]), width, *rest]
+
+
+def _interval(figure: dict[str, Any]) -> str:
+    if figure["value"] is None:
+        return f"– ({figure['reason']})"
+    return f"{figure['value']:+.4f} [{figure['low']:+.4f}, {figure['high']:+.4f}]"

@@ -1,0 +1,225 @@
+"""`relstudy hash truth`, `split` and `encode`: what is needed before counting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from relstudy.analysis.hashing.commands.inputs import classes_in, vectors_in
+from relstudy.common.console import print_json, progress, say
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@click.command("truth")
+@click.option("--kind", type=click.Choice(["epsilon-ball", "k-nn", "judgments"]), required=True)
+@click.option("--queries", help="Query vectors (.npy), for epsilon-ball and k-nn.")
+@click.option("--database", help="Database vectors (.npy), for epsilon-ball and k-nn.")
+@click.option("--training", help="Training vectors (.npy) that set the epsilon-ball's radius.")
+@click.option("--radius", type=click.FloatRange(min=0, min_open=True), help="Radius, instead of --training.")
+@click.option("--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R, or k.")
+@click.option("--judgments", help="Judgments table, for --kind judgments.")
+@click.option("--query-ids", help="Ids of the query codes, one a line, for --kind judgments.")
+@click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
+@click.option("--threshold", type=float, default=3.0, show_default=True, help="Relevant where judged above it.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def truth_command(
+    kind: str,
+    queries: str | None,
+    database: str | None,
+    training: str | None,
+    radius: float | None,
+    neighbours: int,
+    judgments: str | None,
+    query_ids: str | None,
+    database_ids: str | None,
+    threshold: float,
+    seed: int,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Say which codes are relevant to which query, from distances or from people.
+
+    \b
+    Example:
+      relstudy hash truth --kind epsilon-ball --queries q.npy --database db.npy \\
+          --training train.npy -o truth.npz
+    """
+    from relstudy.analysis.hashing.truth.truth_file import save_truth
+    from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
+
+    if kind == "judgments":
+        if judgments is None or query_ids is None or database_ids is None:
+            raise click.UsageError("--kind judgments needs --judgments, --query-ids and --database-ids.")
+        from relstudy.analysis.hashing.people.judged_truth import judged_truth
+        from relstudy.analysis.hashing.truth.labels import read_ids
+        from relstudy.calibration.judgments import read_judgments
+
+        truth = judged_truth(read_judgments(judgments), read_ids(query_ids), read_ids(database_ids), threshold)
+    else:
+        if queries is None or database is None:
+            raise click.UsageError(f"--kind {kind} needs --queries and --database.")
+        if kind == "epsilon-ball" and (training is None) == (radius is None):
+            raise click.UsageError("--kind epsilon-ball needs --training or --radius, one of them.")
+        own, theirs = vectors_in(queries), vectors_in(database)
+        if kind == "k-nn":
+            truth = nearest_neighbours(own, theirs, neighbours, watch=_blocks)
+        else:
+            if training is not None:
+                radius = epsilon_radius(vectors_in(training), neighbours=neighbours, seed=seed)
+            assert radius is not None
+            truth = epsilon_ball(own, theirs, radius, watch=_blocks)
+    save_truth(truth, output)
+    without = int((truth.starts[1:] == truth.starts[:-1]).sum())
+    summary = {
+        "truth": output,
+        "kind": truth.kind,
+        "queries": len(truth),
+        "codes": truth.codes,
+        "relevant": len(truth.members),
+        "queries_without_relevant": without,
+        "radius": radius if kind == "epsilon-ball" else None,
+    }
+    if as_json:
+        print_json(summary)
+    else:
+        say(
+            f"{len(truth)} queries have {len(truth.members)} relevant codes by {truth.kind}, "
+            f"{without} of them none; wrote {output}"
+        )
+
+
+def _blocks(starts: range) -> Iterator[int]:
+    return progress(starts, "blocks of queries", len(starts))
+
+
+@click.command("split")
+@click.option("--items", type=click.IntRange(min=1), help="Size of the data set; known from --labels or --vectors.")
+@click.option("--labels", help="Classes (.npy or text), to balance the parts.")
+@click.option("--vectors", help="Vectors (.npy), to look for test queries that equal a training vector.")
+@click.option("--strategy", type=click.Choice(["improved", "literature"]), default="improved", show_default=True)
+@click.option("--size", "sizes", multiple=True, help="PART=ROWS, such as test_queries=1000; repeat.")
+@click.option("--times", type=click.IntRange(min=1), default=10, show_default=True, help="Independent splits.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("-o", "--output", required=True, help="Folder for split_0.npz, split_1.npz, ...")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def split_command(
+    items: int | None,
+    labels: str | None,
+    vectors: str | None,
+    strategy: str,
+    sizes: tuple[str, ...],
+    times: int,
+    seed: int,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Divide a data set into test, validation and training parts, and check that none leaks into another.
+
+    \b
+    Example:
+      relstudy hash split --labels y.npy --size test_queries=1000 --size test_database=20000 \\
+          --size validation_queries=500 --size validation_database=5000 -o splits/
+    """
+    from relstudy.analysis.hashing.codes.archive import save_archive
+    from relstudy.analysis.hashing.truth.splits import duplicate_leaks, repeated
+
+    classes = None if labels is None else classes_in(labels)
+    points = None if vectors is None else vectors_in(vectors)
+    number = _agreed([("--items", items), (labels, classes), (vectors, points)])
+    leaks, files = [], []
+    splits = repeated(strategy, number, _sizes(sizes), labels=classes, times=times, seed=seed)
+    for run, split in enumerate(progress(splits, "splits", times)):
+        found = split.leaks() + ([] if points is None else duplicate_leaks(split, points))
+        leaks += [f"split {run}: {sentence}" for sentence in found]
+        rows = {part: getattr(split, part) for part in split.PARTS}
+        files.append(str(Path(output) / f"split_{run}.npz"))
+        save_archive(files[-1], "split", {"strategy": strategy, "seed": seed + run}, **rows)
+    for sentence in leaks:
+        say(f"leak: {sentence}")
+    if as_json:
+        parts = {part: len(own) for part, own in rows.items()}
+        print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})
+    else:
+        say(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
+
+
+@click.command("encode")
+@click.argument("encoder")
+@click.option("--bits", type=click.IntRange(min=1), required=True, help="Code length.")
+@click.option("--train", "train_file", required=True, help="Training vectors (.npy); nothing else is learned from.")
+@click.option("--train-labels", help="Classes of the training vectors, for KSH and GRH.")
+@click.option("--encode", "files", nargs=2, multiple=True, required=True, help="VECTORS.npy CODES.npy; repeat.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def encode_command(
+    encoder: str,
+    bits: int,
+    train_file: str,
+    train_labels: str | None,
+    files: tuple[tuple[str, str], ...],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Turn vectors into codes with a baseline: lsh, pcah, pca-rr, itq, sh, sklsh, spherical, ksh or grh.
+
+    \b
+    Example:
+      relstudy hash encode itq --bits 32 --train train.npy --encode q.npy q_codes.npy --encode db.npy db_codes.npy
+    """
+    import numpy as np
+
+    from relstudy.analysis.hashing.encoders import ENCODERS
+    from relstudy.common.tables import replacing
+
+    if encoder not in ENCODERS:
+        raise click.UsageError(f"ENCODER must be one of {', '.join(ENCODERS)}.")
+    labels = None if train_labels is None else classes_in(train_labels)
+    training = vectors_in(train_file)
+    sources = [vectors_in(source) for source, _ in files]
+    for (file, _), vectors in zip(files, sources, strict=True):
+        if vectors.shape[1] != training.shape[1]:
+            raise RelstudyError(
+                f"{file} has vectors of {vectors.shape[1]} numbers and {train_file} of {training.shape[1]}; "
+                "they must be equal"
+            )
+    fitted = ENCODERS[encoder](bits, seed).fit(training, labels)
+    written = []
+    for (_, target), vectors in progress(list(zip(files, sources, strict=True)), "files", len(files)):
+        codes = fitted.encode(vectors)
+        with replacing(target) as beside, open(beside, "wb") as handle:
+            np.save(handle, codes.unpacked(), allow_pickle=False)
+        written.append({"file": target, "codes": len(codes)})
+        if not as_json:
+            say(f"{len(codes)} codes of {bits} bits by {encoder}; wrote {target}")
+    if as_json:
+        print_json({"encoder": encoder, "bits": bits, "seed": seed, "trained_on": len(training), "files": written})
+
+
+def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:
+    sizes = [(name, part if isinstance(part, int) else len(part)) for name, part in counts if part is not None]
+    if not sizes:
+        raise click.UsageError("Give --items, --labels or --vectors.")
+    if len({number for _, number in sizes}) > 1:
+        told = ", ".join(f"{number} by {name}" for name, number in sizes)
+        raise RelstudyError(f"the numbers of items differ: {told}")
+    return sizes[0][1]
+
+
+def _sizes(texts: tuple[str, ...]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for text in texts:
+        name, _, rows = text.partition("=")
+        if not rows.isdigit():
+            raise click.UsageError(f"--size {text}: PART=ROWS is needed, such as test_queries=1000.")
+        if name in sizes:
+            raise click.UsageError(f"--size {name}=... is given twice.")
+        sizes[name] = int(rows)
+    return sizes

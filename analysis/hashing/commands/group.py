@@ -1,0 +1,178 @@
+"""`relstudy hash`: Hamming metrics for binary hash codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from relstudy.analysis.hashing.commands.compare import buckets_command, compare_command, demo_command, health_command
+from relstudy.analysis.hashing.commands.data import encode_command, split_command, truth_command
+from relstudy.analysis.hashing.commands.inputs import cell, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.people import audit_command, scores_command
+from relstudy.common.console import print_json, print_table, progress, say
+
+FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
+
+
+@click.group("hash")
+def hash_group() -> None:
+    """Hamming metrics for systems that retrieve by binary hash codes.
+
+    \b
+    Example:
+      relstudy hash count --queries q.npy --database db.npy \\
+          --query-labels yq.npy --database-labels y.npy -o table.npz
+      relstudy hash evaluate table.npz --k 100 --k 1000
+    """
+
+
+@hash_group.command("count")
+@click.option("--queries", required=True, help="Query codes: .npy, or text of hexadecimal codes.")
+@click.option("--database", required=True, multiple=True, help="Database codes; repeat for shards.")
+@click.option("--query-labels", help="Labels of the queries: .npy, or text with one item a line.")
+@click.option("--database-labels", multiple=True, help="Labels of the database, one file a shard.")
+@click.option("--truth", "truth_file", help="Relevance lists made by `relstudy hash truth`, instead of labels.")
+@click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "numba", "numpy", "dask"]),
+    default="auto",
+    help="Who counts: auto is numba where it can be imported, else numpy.",
+)
+@click.option("--scheduler", help="Address of a dask scheduler, for --engine dask.")
+@click.option("-o", "--output", required=True, help="Where to write the count table (.npz).")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def count_command(
+    queries: str,
+    database: tuple[str, ...],
+    query_labels: str | None,
+    database_labels: tuple[str, ...],
+    truth_file: str | None,
+    form: str,
+    engine: str,
+    scheduler: str | None,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Count codes and relevant codes by distance from each query.
+
+    \b
+    Example:
+      relstudy hash count --queries q.npy --database db.npy \\
+          --query-labels yq.txt --database-labels y.txt -o table.npz
+    """
+    if (query_labels is None) == (truth_file is None) or (truth_file is not None and database_labels):
+        raise click.UsageError("Give --query-labels and --database-labels, or --truth.")
+    if query_labels is not None and len(database_labels) != len(database):
+        raise click.UsageError("Give one --database-labels for each --database.")
+    if (engine == "dask") != (scheduler is not None):
+        raise click.UsageError("--engine dask and --scheduler go together.")
+
+    from relstudy.analysis.hashing.counting.counts import usable_engine
+    from relstudy.analysis.hashing.counting.files import count_files
+    from relstudy.analysis.hashing.counting.shards import Job
+
+    if engine == "auto" and usable_engine() == "numpy":
+        say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
+    job = Job(queries, database, query_labels, database_labels, truth_file, form)  # type: ignore[arg-type]
+    table = count_files(
+        job,
+        engine=engine,  # type: ignore[arg-type]
+        scheduler=scheduler,
+        watch=lambda parts, total: progress(parts, "shards", total),
+    )
+    table.save(output)
+    summary: dict[str, Any] = {
+        "table": output,
+        "queries": table.queries,
+        "codes": table.codes,
+        "bits": table.bits,
+        "relevant": int(table.relevant.sum()),
+        "truth": table.truth,
+    }
+    if as_json:
+        print_json(summary)
+    else:
+        say(
+            f"{summary['queries']} queries x {summary['codes']} codes of {summary['bits']} bits; "
+            f"{summary['relevant']} relevant pairs by {summary['truth']}; wrote {output}"
+        )
+
+
+@hash_group.command("evaluate")
+@click.argument("table")
+@click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs for precision and mAP at k; repeat.")
+@click.option("--radius", multiple=True, type=click.IntRange(min=0), help="Radii to show; all by default.")
+@click.option("--preset", default="default", show_default=True, help="Conventions of a published evaluator, by name.")
+@click.option("--denominator", type=click.Choice(["relevant", "min(K, relevant)", "hits"]), help="Of mAP at k.")
+@click.option("--no-relevant", type=click.Choice(["skip", "zero"]), help="Queries without a relevant code.")
+@click.option("--no-hit", type=click.Choice(["skip", "zero"]), help="Queries without a relevant code in the first k.")
+@click.option("--empty-ball", type=click.Choice(["zero", "skip"]), help="Queries with no code within the radius.")
+@click.option("--beta", type=float, help="Weight of recall in F; above 0.")
+@click.option("--figures", help="Write the curves by radius as SVG to this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def evaluate_command(
+    table: str,
+    k: tuple[int, ...],
+    radius: tuple[int, ...],
+    preset: str,
+    figures: str | None,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """Every figure of a count table, each with its conventions.
+
+    \b
+    Example:
+      relstudy hash evaluate table.npz --k 100 --k 1000 --preset hashnet
+    """
+    from dataclasses import replace
+
+    from relstudy.analysis.hashing.counting.counts import CountTable
+    from relstudy.analysis.hashing.metrics.evaluate import evaluate
+
+    conventions = replace(preset_named(preset), **{name: value for name, value in choices.items() if value is not None})
+    counted = CountTable.load(table)
+    result = evaluate(counted, k=k, radius=radius, conventions=conventions)
+    if figures is not None:
+        from relstudy.analysis.hashing.metrics.plots import write_figures
+
+        for path in write_figures(counted, figures, conventions):
+            say(f"wrote {path}")
+    if as_json:
+        print_json(result)
+        return
+    rows = [["mAP", *_interval(result["map"])]]
+    rows += [[f"mAP@{cut}", *_interval(figure)] for cut, figure in result["map_at_k"].items()]
+    rows += [[f"P@{cut}", *_interval(figure)] for cut, figure in result["precision_at_k"].items()]
+    print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
+    click.echo()
+    figures_by_radius = [row | cost for row, cost in zip(result["radius"], result["lookup"], strict=True)]
+    shown = figures_by_radius if radius else figures_by_radius[:9]
+    names = ["r", "precision_micro", "recall_micro", "precision_macro", "recall_macro", "empty_balls"]
+    names += ["probes", "candidates"]
+    print_table([[cell(row[name]) for name in names] for row in shown], names)
+    click.echo()
+    areas = {f"AUPRC ({rule})": area for rule, area in result["auprc"].items()}
+    ramaps = {f"RAMAP@{r}": value for r, value in result["ramap"].items()}
+    print_table([[name, cell(value)] for name, value in {**areas, **ramaps}.items()], ["figure", "value"])
+    say_conventions(result["conventions"])
+
+
+def _interval(figure: dict[str, float | None]) -> list[str]:
+    return [cell(figure[name]) for name in ("pessimistic", "expected", "optimistic")]
+
+
+for _command in (
+    truth_command,
+    split_command,
+    encode_command,
+    compare_command,
+    health_command,
+    buckets_command,
+    scores_command,
+    audit_command,
+    demo_command,
+):
+    hash_group.add_command(_command)

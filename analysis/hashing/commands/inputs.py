@@ -1,0 +1,70 @@
+"""What the commands of `relstudy hash` read and show alike."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from relstudy.analysis.hashing.metrics.conventions import Conventions
+
+
+def vectors_in(file: str) -> np.ndarray:
+    """Vectors of a .npy file, shape (items, D), none empty and every number finite."""
+    import numpy as np
+
+    from relstudy.analysis.hashing.codes.code_files import load_array, row_blocks
+
+    array = load_array(file)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
+        raise RelstudyError(
+            f"{file}: vectors need numbers in the shape (items, D), this array is {array.dtype} {array.shape}"
+        )
+    for start, block in row_blocks(array):
+        wrong = np.argwhere(~np.isfinite(block))
+        if len(wrong):
+            row, column = wrong[0]
+            raise RelstudyError(
+                f"{file}, row {start + row}, column {column} (counted from 0): every number must be finite"
+            )
+    return array
+
+
+def classes_in(file: str) -> np.ndarray:
+    """One class for each item of a label file."""
+    from relstudy.analysis.hashing.truth.labels import read_labels
+
+    classes = read_labels(file)[0].classes
+    if classes is None:
+        raise RelstudyError(f"{file}: one class for each item is needed here, not several labels")
+    return classes
+
+
+def preset_named(name: str) -> Conventions:
+    """The conventions of that name."""
+    from relstudy.analysis.hashing.metrics.conventions import PRESETS
+
+    if name not in PRESETS:
+        raise click.UsageError(f"--preset must be one of {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def cell(value: float | int | None) -> str:
+    """A figure in a printed table."""
+    if value is None:
+        return "–"
+    if not isinstance(value, int):
+        return f"{value:.4f}"
+    return str(value) if value < 10**12 else f"{Decimal(value):.3e}"
+
+
+def say_conventions(conventions: dict[str, Any]) -> None:
+    """The rules behind the figures, beside them."""
+    say("conventions: " + "; ".join(f"{name} = {value}" for name, value in conventions.items()))

@@ -1,0 +1,203 @@
+"""The count table: per query and radius, how many codes there are and how many of them are relevant.
+
+Every metric is computed from this table; it adds over shards of the database, and is saved with a version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Literal
+
+import numpy as np
+
+from relstudy.analysis.hashing.codes.archive import load_archive, save_archive
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, Truth, check_sizes
+from relstudy.common.errors import RelstudyError
+
+WHAT = "count table"
+Engine = Literal["auto", "numba", "numpy"]
+LONGEST = 1 << 13
+"""Most bits of a code: twice a distance plus one fits 16 bits, and the size of every Hamming ball can be printed."""
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """Counts by radius.
+
+    Parameters
+    ----------
+    total : int64 (M, Q + 1), database codes at each Hamming distance r = 0..Q from each query; M at least 1
+    relevant : int64 (M, Q + 1), those of them that are relevant
+    about : what was counted: truth kind, file names, hashes; kept with the table
+
+    Examples
+    --------
+    >>> table = CountTable(np.array([[1, 2]]), np.array([[1, 0]]))
+    >>> (table + table).total.tolist(), table.bits, table.codes
+    ([[2, 4]], 1, 3)
+    """
+
+    total: np.ndarray
+    relevant: np.ndarray
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.total.shape != self.relevant.shape or self.total.ndim != 2:
+            raise RelstudyError("a count table needs two arrays of the same shape (queries, bits + 1)")
+        if 0 in self.total.shape:
+            raise RelstudyError("a count table needs at least one query")
+        if bool((self.relevant > self.total).any()) or bool((self.relevant < 0).any()):
+            raise RelstudyError("a count table cannot hold more relevant codes than codes, nor negative counts")
+        if len(np.unique(self.total.sum(axis=1))) > 1:
+            raise RelstudyError("a count table needs the same number of database codes for every query")
+
+    @property
+    def queries(self) -> int:
+        """Number of queries M."""
+        return int(self.total.shape[0])
+
+    @property
+    def bits(self) -> int:
+        """Code length Q."""
+        return int(self.total.shape[1]) - 1
+
+    @property
+    def codes(self) -> int:
+        """Database size N."""
+        return int(self.total[0].sum())
+
+    @property
+    def truth(self) -> str:
+        """What counts as relevant, in a word or two."""
+        return str(self.about.get("truth", "unknown"))
+
+    def __add__(self, other: CountTable) -> CountTable:
+        """The table of two shards of the database together."""
+        if self.total.shape != other.total.shape:
+            raise RelstudyError(
+                f"tables of {self.queries} queries of {self.bits} bits and of {other.queries} queries of {other.bits} bits "
+                "do not belong together"
+            )
+        if self.about.get("queries_sha256") != other.about.get("queries_sha256"):
+            raise RelstudyError("tables of different query codes cannot be merged")
+        if self.truth != other.truth:
+            raise RelstudyError("tables of different ground truth cannot be merged")
+        return CountTable(
+            self.total + other.total, self.relevant + other.relevant, _about_both(self.about, other.about)
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as .npz: two integer arrays and a JSON header."""
+        save_archive(path, WHAT, self.about, total=self.total, relevant=self.relevant)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CountTable:
+        """Read a table; anything else is refused in one sentence."""
+        about, (total, relevant) = load_archive(path, WHAT, "relstudy hash count", "total", "relevant")
+        return cls(total, relevant, about)
+
+
+def _about_both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    both = dict(first)
+    both["database"] = [*first.get("database", []), *second.get("database", [])]
+    return both
+
+
+def merge(tables: Iterable[CountTable]) -> CountTable:
+    """The sum of the tables of disjoint shards, at least one."""
+    return reduce(CountTable.__add__, tables)
+
+
+def usable_engine(engine: Engine = "auto") -> Literal["numba", "numpy"]:
+    """`auto` is numba where it can be imported, and numpy elsewhere: the integers are the same, only slower to come."""
+    if engine == "numpy":
+        return "numpy"
+    try:
+        import numba  # noqa: F401
+    except ImportError as error:
+        if engine == "auto":
+            return "numpy"
+        raise RelstudyError(
+            f"numba cannot be imported ({error}); the engine numpy gives the same integers, slower"
+        ) from None
+    return "numba"
+
+
+def count(
+    queries: Codes, database: Codes, truth: Truth, *, engine: Engine = "auto", about: dict[str, Any] | None = None
+) -> CountTable:
+    """Count codes and relevant codes by Hamming distance from each query.
+
+    Parameters
+    ----------
+    queries, database : codes of the same length
+    truth : which codes are relevant to which query
+    engine : `numba` (compiled, all cores), `numpy`, or `auto`, which is numba where it can be imported
+    about : kept with the table
+
+    Returns
+    -------
+    The count table. Memory: the database's codes once more, grouped by class, and the table itself.
+
+    Examples
+    --------
+    >>> from relstudy.analysis.hashing.truth.labels import Labels
+    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1], [1, 1]], dtype=bool))
+    >>> truth = LabelTruth(Labels(classes=np.array([7])), Labels(classes=np.array([7, 8, 7])))
+    >>> table = count(codes.take(slice(0, 1)), codes, truth, engine="numpy")
+    >>> table.total.tolist(), table.relevant.tolist()
+    ([[1, 1, 1]], [[1, 0, 1]])
+    """
+    if queries.bits != database.bits:
+        raise RelstudyError(
+            f"query codes have {queries.bits} bits and database codes {database.bits}; they must be equal"
+        )
+    if queries.bits > LONGEST:
+        raise RelstudyError(f"codes of {queries.bits} bits are too long to count; {LONGEST} bits are the most")
+    check_sizes(truth, len(queries), len(database))
+    counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
+    total, relevant = counter(queries, database, truth)
+    return CountTable(total, relevant, {"truth": truth.kind, **(about or {})})
+
+
+def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    from relstudy.analysis.hashing.counting import kernels
+
+    rows, bits = queries.rows(), queries.bits
+    total: np.ndarray
+    relevant: np.ndarray
+    if isinstance(truth, LabelTruth) and truth.queries.masks is not None:
+        marks = np.ascontiguousarray(truth.queries.masks.T)
+        total, relevant = kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
+        return total, relevant
+    classes = ByClass.of(truth) if isinstance(truth, LabelTruth) else None
+    # Each class costs a pass over a joint histogram; many small ones are counted apart.
+    if classes is not None and len(classes.starts) * (bits + 1) ** 2 <= len(database):
+        columns = database.take(classes.order).columns
+        total, relevant = kernels.count_by_class(columns, classes.starts, rows, classes.place, bits)
+        return total, relevant
+    one_class, nobodys = np.array([0, len(database)]), np.full(len(queries), -1)
+    total, _ = kernels.count_by_class(database.columns, one_class, rows, nobodys, bits)
+    return total, _relevant_apart(queries, database, truth.of if classes is None else classes.rows)
+
+
+def _relevant_apart(queries: Codes, database: Codes, of: Callable[[int], np.ndarray]) -> np.ndarray:
+    side = queries.bits + 1
+    relevant = np.empty((len(queries), side), dtype=np.int64)
+    for i, query in enumerate(queries.rows()):
+        relevant[i] = np.bincount(database.take(of(i)).distances_from(query), minlength=side)
+    return relevant
+
+
+def _by_numpy(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    side = queries.bits + 1
+    total, relevant = np.empty((2, len(queries), side), dtype=np.int64)
+    for i, query in enumerate(queries.rows()):
+        distance = database.distances_from(query)
+        total[i] = np.bincount(distance, minlength=side)
+        relevant[i] = np.bincount(distance[truth.of(i)], minlength=side)
+    return total, relevant

@@ -1,0 +1,151 @@
+"""Parts of codes that lie in files.
+
+Counts add, so the parts may be counted anywhere, in any order, and more than once: the table is the same to the bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from relstudy.analysis.hashing.codes.code_files import CodeFile, Format, read_codes
+from relstudy.analysis.hashing.counting.counts import CountTable, Engine, count
+from relstudy.analysis.hashing.truth.labels import Labels, read_labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth
+from relstudy.analysis.hashing.truth.truth_file import load_truth
+from relstudy.common.errors import RelstudyError
+
+T = TypeVar("T")
+Watch = Callable[[Iterable[T], int], Iterator[T]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Which files to count against which.
+
+    Parameters
+    ----------
+    queries : file of query codes
+    database : files of database codes, in order
+    query_labels, database_labels : label files (one a database file), or None and ()
+    truth_file : relevance lists over the whole database, or None
+    form : what the code files hold
+    """
+
+    queries: str
+    database: tuple[str, ...]
+    query_labels: str | None
+    database_labels: tuple[str, ...]
+    truth_file: str | None
+    form: Format = "auto"
+
+    def absolute(self) -> Job:
+        """The same files by names that hold in every process that sees them."""
+        return Job(
+            os.path.abspath(self.queries),
+            tuple(map(os.path.abspath, self.database)),
+            None if self.query_labels is None else os.path.abspath(self.query_labels),
+            tuple(map(os.path.abspath, self.database_labels)),
+            None if self.truth_file is None else os.path.abspath(self.truth_file),
+            self.form,
+        )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows `start` to `stop` of database file `number`, which begins at row `offset` of the whole database."""
+
+    file: CodeFile
+    number: int
+    start: int
+    stop: int
+    offset: int
+
+
+def parts_of(job: Job, size: int) -> list[Part]:
+    """Cut the database files into parts of at most `size` codes, and refuse files that do not belong together."""
+    queries = CodeFile.of(job.queries, job.form)
+    files = [CodeFile.of(path, job.form) for path in job.database]
+    for file in files:
+        if file.bits != queries.bits:
+            raise RelstudyError(
+                f"{queries.path} has codes of {queries.bits} bits and {file.path} of {file.bits}; they must be equal"
+            )
+    _check_truth(job, queries, files)
+    parts, offset = [], 0
+    for number, file in enumerate(files):
+        for start in range(0, file.codes, size):
+            parts.append(Part(file, number, start, min(start + size, file.codes), offset))
+        offset += file.codes
+    return parts
+
+
+def _check_truth(job: Job, queries: CodeFile, files: list[CodeFile]) -> None:
+    if job.truth_file is not None:
+        truth = _lists(job.truth_file, _stamps(job.truth_file))
+        codes = sum(file.codes for file in files)
+        if truth.sizes != (queries.codes, codes):
+            raise RelstudyError(
+                f"{job.truth_file} speaks of {len(truth)} queries and {truth.codes} codes; "
+                f"there are {queries.codes} and {codes}"
+            )
+        return
+    for file, labels, path in zip([queries, *files], _labels(job), _label_files(job), strict=True):
+        if len(labels) != file.codes:
+            raise RelstudyError(
+                f"{path} has {len(labels)} labels for the {file.codes} codes of {file.path}; one each is needed"
+            )
+
+
+def count_part(job: Job, part: Part, engine: Engine = "auto") -> CountTable:
+    """Count one part. Reads only the rows it needs of a .npy file."""
+    queries, codes = read_codes(job.queries, job.form), part.file.read(slice(part.start, part.stop))
+    return count(queries, codes, _truth(job, part), engine=engine, about=_about(job, part))
+
+
+def _truth(job: Job, part: Part) -> Truth:
+    if job.truth_file is not None:
+        lists = _lists(job.truth_file, _stamps(job.truth_file))
+        return lists.shard(slice(part.offset + part.start, part.offset + part.stop))
+    queries, *database = _labels(job)
+    return LabelTruth.by(queries, database[part.number]).shard(slice(part.start, part.stop))
+
+
+def _label_files(job: Job) -> tuple[str, ...]:
+    assert job.query_labels is not None
+    return job.query_labels, *job.database_labels
+
+
+def _labels(job: Job) -> list[Labels]:
+    paths = _label_files(job)
+    return _read_labels(paths, _stamps(*paths))
+
+
+# Parts follow one another, so the truth is read once; a file that has changed since is read again. Classes in a .npy
+# file stay on disk until a part is cut out.
+@lru_cache(maxsize=1)
+def _read_labels(paths: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> list[Labels]:
+    return read_labels(*paths)
+
+
+@lru_cache(maxsize=1)
+def _lists(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
+    return load_truth(path)
+
+
+def _stamps(*paths: str) -> tuple[tuple[int, int], ...]:
+    found = (Path(path) for path in paths)
+    return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in found)
+
+
+def _about(job: Job, part: Part) -> dict[str, Any]:
+    return {
+        "queries": Path(job.queries).name,
+        "queries_sha256": hashlib.sha256(Path(job.queries).read_bytes()).hexdigest(),
+        "database": [Path(part.file.path).name] if part.start == 0 else [],
+    }

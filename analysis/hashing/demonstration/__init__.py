@@ -1,0 +1,1 @@
+"""A demonstration on pictures that come with scikit-learn."""

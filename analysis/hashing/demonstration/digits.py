@@ -1,0 +1,89 @@
+"""A demonstration on scikit-learn's digits, which come with the library: no download, 1,797 pictures, ten classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.demonstration.extension import extended
+from relstudy.analysis.hashing.encoders import ENCODERS, LSH
+from relstudy.analysis.hashing.metrics.ball import ramap_from_precision
+from relstudy.analysis.hashing.metrics.conventions import PRESETS
+from relstudy.analysis.hashing.metrics.health import code_health
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.hashing.truth.splits import literature_split
+
+SIZES = {"test_queries": 200, "training": 800}
+CUTS = (50, 100, 200, 400, 800)
+
+
+def extension_tables(bits: int = 8, seed: int = 0) -> dict[str, dict[str, Any]]:
+    """Paper 003's tables 2 and 3 on digits: LSH, same-extension (SE) and different-extension (DE) codes.
+
+    Returns
+    -------
+    name -> ramap, precision and recall by radius 0..bits, and expected mAP at five cut-offs, by the paper's rules
+    """
+    vectors, labels = _digits()
+    split = literature_split(len(labels), SIZES, labels=labels, seed=seed)
+    encoder = LSH(bits, seed).fit(vectors[split.training])
+    queries, database = encoder.encode(vectors[split.test_queries]), encoder.encode(vectors[split.test_database])
+    truth = LabelTruth(Labels(classes=labels[split.test_queries]), Labels(classes=labels[split.test_database]))
+    codes: dict[str, tuple[Codes, Codes]] = {"LSH": (queries, database)}
+    for tail in (1, 8):
+        codes[f"LSHSE s={tail}"] = extended(queries, database, tail, same=True)
+    codes["LSHDE s=1"] = extended(queries, database, 1, same=False)
+    return {name: _row(count(*pair, truth), bits) for name, pair in codes.items()}
+
+
+def _row(table: CountTable, radii: int) -> dict[str, Any]:
+    rules = PRESETS["ramap"]
+    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
+    precision, recall = curve.precision_macro[: radii + 1], curve.recall_macro[: radii + 1]
+    return {
+        "ramap": [ramap_from_precision(precision[: r + 1], table.bits) for r in range(radii + 1)],
+        "precision": precision.tolist(),
+        "recall": recall.tolist(),
+        "map_at_k": {
+            str(k): mean_average_precision(table, k, rules.denominator, rules.no_relevant, rules.no_hit).expected
+            for k in CUTS
+        },
+    }
+
+
+def baselines(
+    seed: int = 0,
+    watch: Callable[[Iterable[str], int], Iterator[str]] | None = None,
+    bits: int = 32,
+) -> dict[str, dict[str, float]]:
+    """Every encoder on one split of the digits: mAP, mLGAP@2 and the utilisation of its codes."""
+    vectors, labels = _digits()
+    split = literature_split(len(labels), SIZES, labels=labels, seed=seed)
+    truth = LabelTruth(Labels(classes=labels[split.test_queries]), Labels(classes=labels[split.test_database]))
+    rows = {}
+    for name in (watch or (lambda items, _: iter(items)))(list(ENCODERS), len(ENCODERS)):
+        encoder = ENCODERS[name](bits, seed).fit(vectors[split.training], labels[split.training])
+        queries, database = encoder.encode(vectors[split.test_queries]), encoder.encode(vectors[split.test_database])
+        table = count(queries, database, truth)
+        unique = UniqueCodes.of(database)
+        rows[name] = {
+            "mAP": float(mean_average_precision(table, None, "relevant").expected or 0.0),
+            "mLGAP@2": float(local_group_average_precision(table, largest_bins(queries, unique), 2).mean()),
+            "utilisation": code_health(unique).utilisation,
+        }
+    return rows
+
+
+def _digits() -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    return bunch.data.astype(float), bunch.target.astype(np.int64)

@@ -1,0 +1,1 @@
+"""The Hamming metrics, all from the count table."""

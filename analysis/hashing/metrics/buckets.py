@@ -1,0 +1,101 @@
+"""Look-up in hash tables (paper 002, section 3.4.2): L tables of K bits each; a code is found where any bucket agrees.
+
+For given tables the result needs the codes: two more counters a query. Its expectation over a random permutation of the
+bits needs the count table alone, because a code at distance d is found with a probability that depends on d only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.ball import collision_probability
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, Truth, check_sizes
+from relstudy.common.errors import RelstudyError
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """What the tables return, over all queries.
+
+    Parameters
+    ----------
+    retrieved, relevant : float (M,), codes found and relevant codes found by each query
+    found : int64 (M,), relevant codes in the database
+    """
+
+    retrieved: np.ndarray
+    relevant: np.ndarray
+    found: np.ndarray
+
+    def micro(self, beta: float = 1.0) -> dict[str, Any]:
+        """Micro precision, recall and F-beta (Eq. 3.6, 3.7, 3.10), and the mean candidates a query; None for 0/0."""
+        hits, seen, all_relevant = float(self.relevant.sum()), float(self.retrieved.sum()), float(self.found.sum())
+        squared = beta**2
+        bottom = seen + squared * all_relevant
+        return {
+            "precision": hits / seen if seen else None,
+            "recall": hits / all_relevant if all_relevant else None,
+            "f": (1 + squared) * hits / bottom if bottom else None,
+            "candidates": seen / len(self.retrieved) if len(self.retrieved) else 0.0,
+        }
+
+
+def random_tables(bits: int, width: int, tables: int, seed: int = 0) -> list[np.ndarray]:
+    """L disjoint segments of K bits under a random permutation of the code's bits.
+
+    Examples
+    --------
+    >>> sorted(int(bit) for table in random_tables(8, 2, 4) for bit in table)
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+    _check_fit(bits, width, tables)
+    return np.split(np.random.default_rng(seed).permutation(bits)[: width * tables], tables)
+
+
+def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.ndarray]) -> Buckets:
+    """Look every query up in given tables.
+
+    Parameters
+    ----------
+    tables : the bit positions of each table
+    """
+    check_sizes(truth, len(queries), len(database))
+    bits = np.vstack([queries.unpacked(), database.unpacked()])
+    buckets = []
+    for positions in tables:
+        _, key = np.unique(Codes.from_bits(bits[:, positions]).rows(), axis=0, return_inverse=True)
+        own, theirs = (Labels(classes=part) for part in np.split(key.ravel(), [len(queries)]))
+        buckets.append(ByClass.of(LabelTruth(own, theirs)))
+    retrieved, relevant = np.zeros((2, len(queries)))
+    found = np.zeros(len(queries), dtype=np.int64)
+    for query in range(len(queries)):
+        rows = np.unique(np.concatenate([bucket.rows(query) for bucket in buckets]))
+        wanted = truth.of(query)
+        retrieved[query], relevant[query], found[query] = len(rows), len(np.intersect1d(rows, wanted)), len(wanted)
+    return Buckets(retrieved, relevant, found)
+
+
+def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
+    """What L disjoint tables of K bits return on average over a random permutation of the bits, from counts alone.
+
+    Examples
+    --------
+    >>> counts = CountTable(np.array([[1, 0, 4]]), np.array([[1, 0, 0]]))
+    >>> expected_look_up(counts, 1, 1).retrieved.tolist()
+    [1.0]
+    """
+    _check_fit(table.bits, width, tables)
+    chance = np.array([collision_probability(table.bits, width, tables, d) for d in range(table.bits + 1)])
+    return Buckets(table.total @ chance, table.relevant @ chance, table.relevant.sum(axis=1))
+
+
+def _check_fit(bits: int, width: int, tables: int) -> None:
+    if width < 1 or tables < 1 or width * tables > bits:
+        raise RelstudyError(f"{tables} disjoint tables of {width} bits do not fit a code of {bits} bits")

@@ -1,0 +1,61 @@
+"""The rules that turn counts into a figure, by name, and sets of them that published evaluators use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from math import inf
+from typing import Any, get_args, get_type_hints
+
+from relstudy.analysis.hashing.metrics.average_precision import Denominator
+from relstudy.analysis.hashing.metrics.radius import AreaRule, LeftOut
+from relstudy.common.errors import RelstudyError
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """Every choice that changes a figure.
+
+    Parameters
+    ----------
+    denominator : of average precision at k (see `average_precision`)
+    no_relevant : queries without a relevant code: left out of average precision, recall and F, or 0 there
+    no_hit : queries without a relevant code among the first k: 0 in average precision at k, or left out of it
+    empty_ball : precision of a query with no code within the radius: 0, or left out
+    area : rule of the headline area under the curve over radii
+    beta : weight of recall in F
+    """
+
+    denominator: Denominator = "min(K, relevant)"
+    no_relevant: LeftOut = "skip"
+    no_hit: LeftOut = "zero"
+    empty_ball: LeftOut = "zero"
+    area: AreaRule = "sum"
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(Conventions)
+        for field in fields(self):
+            allowed = get_args(hints[field.name])
+            if allowed and getattr(self, field.name) not in allowed:
+                raise RelstudyError(f"{field.name}: {getattr(self, field.name)!r} is not one of {', '.join(allowed)}")
+        if not 0 < self.beta < inf:
+            raise RelstudyError(f"beta must be a number above 0, not {self.beta}")
+
+    def as_json(self) -> dict[str, Any]:
+        """The choices by name, with the one that is never a choice: ties are never broken by a sort."""
+        return {**asdict(self), "ties": "interval over every order of equal distances"}
+
+
+PRESETS: dict[str, Conventions] = {
+    "default": Conventions(),
+    # Paper 002: Eq. 3.12 divides by the true neighbours among those retrieved; area by Eq. 3.11 started at d = 0.
+    "moran": Conventions(denominator="hits"),
+    # Paper 003: only division by the hits among the returned gives figures of the size of its table 2; an empty ball is 0.
+    "ramap": Conventions(denominator="hits", empty_ball="zero"),
+    # HashNet's evaluator divides by the hits among the first K and leaves out a query without any.
+    "hashnet": Conventions(denominator="hits", no_hit="skip"),
+    # DeepHash-pytorch's CalcTopMap divides by the hits among the first K; a query without any counts as 0.
+    "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
+    # trec_eval divides by all relevant items; a topic whose judged items are all irrelevant counts as 0.
+    "trec-eval": Conventions(denominator="relevant", no_relevant="zero"),
+}

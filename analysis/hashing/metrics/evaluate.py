@@ -1,0 +1,95 @@
+"""Every figure of a count table under named conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.average_precision import grouped_average_precision
+from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap
+from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability, precision_at
+from relstudy.analysis.hashing.metrics.mean_average_precision import (
+    TieInterval,
+    mean_average_precision,
+    mean_over_queries,
+)
+from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
+from relstudy.common.errors import RelstudyError
+
+
+def evaluate(
+    table: CountTable,
+    *,
+    k: Sequence[int] = (),
+    radius: Sequence[int] = (),
+    conventions: Conventions | None = None,
+) -> dict[str, Any]:
+    """All figures that the count table holds, as plain JSON.
+
+    Parameters
+    ----------
+    table : counts of M queries over codes of Q bits
+    k : cut-offs, each at least 1
+    radius : radii from 0 to Q; none means all
+    conventions : see `Conventions`; they are repeated in the result
+
+    Examples
+    --------
+    >>> result = evaluate(CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]])), k=[3])
+    >>> round(result["map"]["expected"], 4), result["precision_at_k"]["3"]["pessimistic"]
+    (0.8431, 0.6666666666666666)
+    """
+    rules = conventions or Conventions()
+    if any(cut < 1 for cut in k):
+        raise RelstudyError("a cut-off k must be at least 1")
+    if any(not 0 <= r <= table.bits for r in radius):
+        raise RelstudyError(f"a radius must be from 0 to the code length {table.bits}")
+    without = int((table.relevant.sum(axis=1) == 0).sum())
+    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
+    ramaps = list(radius) or list(range(min(table.bits, 8) + 1))
+    costs = lookup_cost(table)
+    shown = list(radius) or list(range(table.bits + 1))
+    return {
+        "queries": table.queries,
+        "codes": table.codes,
+        "bits": table.bits,
+        "queries_without_relevant": without,
+        "queries_without_hit": {str(cut): float((1 - hit_probability(table, cut)).sum()) for cut in k},
+        "map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(),
+        "map_grouped": mean_over_queries(grouped_average_precision(table), rules.no_relevant),
+        "map_at_k": {
+            str(cut): mean_average_precision(table, cut, rules.denominator, rules.no_relevant, rules.no_hit).as_json()
+            for cut in k
+        },
+        "precision_at_k": {
+            str(cut): TieInterval(*(float(precision_at(table, cut, tie).mean()) for tie in TIES)).as_json() for cut in k
+        },
+        "radius": [
+            {
+                "r": r,
+                "precision_micro": _number(curve.precision_micro[r]),
+                "recall_micro": _number(curve.recall_micro[r]),
+                "f1_micro" if rules.beta == 1 else "f_micro": _number(curve.f_micro[r]),
+                "precision_macro": _number(curve.precision_macro[r]),
+                "recall_macro": _number(curve.recall_macro[r]),
+                "f1_macro" if rules.beta == 1 else "f_macro": _number(curve.f_macro[r]),
+                "empty_balls": int(curve.empty_balls[r]),
+            }
+            for r in shown
+        ],
+        "auprc": {
+            rule: area_under_curve(curve.precision_micro, curve.recall_micro, rule)
+            for rule in ("sum", "trapezoid", "literal")
+        },
+        "ramap": {str(r): ramap(table, r, rules.empty_ball) for r in ramaps},
+        "lookup": [costs[r] for r in shown],
+        "conventions": {**rules.as_json(), "truth": table.truth},
+    }
+
+
+def _number(value: np.floating | float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,29 @@
+"""The mean over queries, with its interval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relstudy.analysis.resampling.bootstrap import percentile_interval, query_counts
+from relstudy.common.estimates import Estimate
+
+
+def mean_interval(values: np.ndarray, none: str, seed: int = 0) -> Estimate:
+    """Mean of one value a query and its bootstrap interval over queries; with one query alone no interval.
+
+    Parameters
+    ----------
+    values : float (M,)
+    none : the reason to give where M is 0
+
+    Examples
+    --------
+    >>> mean_interval(np.array([0.2, 0.4]), "no query").value.__round__(3)
+    0.3
+    """
+    if not len(values):
+        return Estimate.missing(none)
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return Estimate(mean)
+    return Estimate(mean, *percentile_interval(values @ query_counts(len(values), seed=seed) / len(values)))

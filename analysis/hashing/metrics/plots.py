@@ -1,0 +1,97 @@
+"""The pictures of a count table: precision and recall by radius, the curve over radii, what a look-up costs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.ball import lookup_cost
+from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
+from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
+from relstudy.common.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.tables import write_text
+
+MOST_PROBES = 1000
+"""How many times the database's size the probes are drawn to."""
+
+
+def radius_curves(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
+    """Macro precision, recall and F over the radius, with the share of empty balls behind."""
+    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
+    radius = np.arange(table.bits + 1)
+    with drawing(6.4, 3.4) as figure:
+        axes = figure.subplots()
+        axes.fill_between(radius, curve.empty_balls / max(table.queries, 1), color=MUTED, alpha=0.15, lw=0)
+        lines = {"precision": curve.precision_macro, "recall": curve.recall_macro, "F": curve.f_macro}
+        for (name, values), colour in zip(lines.items(), SERIES, strict=False):
+            axes.plot(radius, values, color=colour, label=name)
+        axes.plot([], [], color=MUTED, alpha=0.3, lw=6, label="queries with an empty ball")
+        axes.set(xlabel="Hamming radius", ylabel="mean over queries", xlim=(0, table.bits), ylim=(0, 1.02))
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return svg(figure, "Precision, recall and F by Hamming radius", alone=alone)
+
+
+def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
+    """Micro precision against micro recall over the radii (paper 002, Eq. 3.6 and 3.7)."""
+    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
+    with drawing(4.4, 3.6) as figure:
+        axes = figure.subplots()
+        axes.plot(curve.recall_micro, curve.precision_micro, color=SERIES[0], marker="o", ms=3)
+        axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
+        return svg(figure, "Precision against recall over Hamming radii", alone=alone)
+
+
+def lookup_curve(table: CountTable, *, alone: bool = False) -> str:
+    """Candidates a query and probes V(Q, r) by radius, both on a log scale (paper 003, figures 5 and 7).
+
+    Beyond the database's size a look-up probes more codes than there are; soon after, the picture ends.
+    """
+    costs = [cost for cost in lookup_cost(table) if cost["probes"] <= MOST_PROBES * table.codes]
+    radius = [cost["r"] for cost in costs]
+    with drawing(6.4, 3.4) as figure:
+        axes = figure.subplots()
+        axes.plot(radius, [float(cost["probes"]) for cost in costs], color=SERIES[1], label="codes to probe")
+        axes.plot(radius, [float(cost["candidates"]) for cost in costs], color=SERIES[0], label="candidates found")
+        axes.axhline(table.codes, color=MUTED, ls=":", label="codes in the database")
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set(xlabel="Hamming radius", ylabel="number a query", xlim=(0, max(radius[-1], 1)), ylim=(0, None))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return svg(figure, "What a look-up within a Hamming radius costs", alone=alone)
+
+
+def code_histogram(unique: UniqueCodes, *, alone: bool = False) -> str:
+    """How the database fills its codes, fullest first (paper 001, figures 1 and 8)."""
+    counts = np.sort(unique.multiplicity)[::-1]
+    with drawing(6.4, 3.0) as figure:
+        axes = figure.subplots()
+        axes.step(np.arange(1, len(counts) + 1), counts, where="mid", color=SERIES[0])
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter(NullFormatter())
+        axes.set_ylim(0.9, None)
+        axes.set(xlabel="code, fullest first", ylabel="points in the code")
+        return svg(figure, "Points in each distinct code, fullest first", alone=alone)
+
+
+def write_figures(table: CountTable, folder: str | os.PathLike[str], conventions: Conventions) -> list[Path]:
+    """Write every picture of the table into a folder; returns the files."""
+    pictures = {
+        "radius_curves.svg": radius_curves(table, conventions, alone=True),
+        "precision_recall.svg": precision_recall_curve(table, conventions, alone=True),
+        "lookup.svg": lookup_curve(table, alone=True),
+    }
+    paths = []
+    for name, text in pictures.items():
+        path = Path(folder) / name
+        write_text(text, path)
+        paths.append(path)
+    return paths

@@ -1,0 +1,1 @@
+"""Hash codes and the literature's ground truths against people's judgments."""

@@ -1,0 +1,141 @@
+"""Do the ground truths that hashing is evaluated by agree with people? (The question paper 002, section 3.3, leaves open.)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
+from relstudy.analysis.hashing.people.scores import truth_scores
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import Options, score_systems
+from relstudy.common.estimates import Estimate
+
+
+@dataclass(frozen=True)
+class AuditedTruth:
+    """One ground truth against people.
+
+    Parameters
+    ----------
+    name : `class`, `shared label`, `epsilon-ball`, `k-NN` or `distance`
+    pearson : design-free correlation of the truth with the judgments
+    auc : weighted probability that a pair people value is placed above one they don't, ties half
+    average_precision : weighted
+    within_queries : mean over queries of the AUC within the query, where it exists
+    called_relevant : weighted share of pairs that the truth calls relevant; missing for `distance`
+    """
+
+    name: str
+    pearson: Estimate
+    auc: Estimate
+    average_precision: Estimate
+    within_queries: Estimate
+    called_relevant: Estimate
+
+    @property
+    def figures(self) -> tuple[Estimate, ...]:
+        """In the order of the table."""
+        return (self.pearson, self.auc, self.average_precision, self.within_queries, self.called_relevant)
+
+    def as_json(self) -> dict[str, Any]:
+        """By name."""
+        names = ("pearson", "auc", "average_precision", "auc_within_queries", "called_relevant")
+        return {name: figure.as_json() for name, figure in zip(names, self.figures, strict=True)}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Every ground truth against people, the scoring it rests on, and R of the epsilon-ball and k of k-NN."""
+
+    truths: tuple[AuditedTruth, ...]
+    scoring: ScoreResult
+    neighbours: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        scored = self.scoring.as_json()
+        return {
+            "truths": {truth.name: truth.as_json() for truth in self.truths},
+            "comparisons": scored["comparisons"],
+            "conventions": {**scored["conventions"], "neighbours": self.neighbours},
+        }
+
+    def sentence(self) -> str:
+        """The finding in words."""
+        known = [truth for truth in self.truths if truth.auc.value is not None and truth.name != "distance"]
+        if not known:
+            return "No ground truth can be held against these judgments: " + str(self.truths[0].auc.reason)
+        best = max(known, key=lambda truth: truth.auc.value or 0.0)
+        return (
+            f"Of the ground truths, {best.name} agrees best with people: it places a pair they value above one they "
+            f"don't in {best.auc.value:.0%} of cases (50% is chance)."
+        )
+
+
+def audit(
+    judgments: pd.DataFrame,
+    ids: Sequence[str],
+    *,
+    vectors: np.ndarray | None = None,
+    labels: Labels | None = None,
+    neighbours: int = 50,
+    threshold: float = 3.0,
+    seed: int = 0,
+) -> Audit:
+    """Hold epsilon-ball, k-NN, class and plain distance against people's judgments.
+
+    Parameters
+    ----------
+    judgments : as `read_judgments` gives it
+    ids, vectors, labels, neighbours : see `truth_scores`
+    threshold : a pair is valued where its judgment is above it
+    seed : of the bootstrap over queries
+    """
+    scores = truth_scores(judgments, ids, vectors=vectors, labels=labels, neighbours=neighbours, seed=seed)
+    options = Options(threshold=threshold, seed=seed, directions={"*": "higher"})
+    scoring = score_systems(judgments, scores, options=options)
+    audited = []
+    for name, group in scores.groupby("system", sort=False):
+        system = scoring[str(name)]
+        merged = group.merge(judgments, on=["query_id", "result_id"])
+        called = Estimate.missing("a distance calls nothing relevant")
+        if name != "distance":
+            weight = 1.0 / merged["inclusion_probability"].fillna(1.0)
+            called = Estimate(float(np.average(merged["score"], weights=weight)))
+        audited.append(
+            AuditedTruth(
+                str(name),
+                system.raw.pearson,
+                _one_minus(system.normalised_rank),
+                system.average_precision,
+                _within_queries(merged, threshold, seed),
+                called,
+            )
+        )
+    return Audit(tuple(audited), scoring, neighbours)
+
+
+def _one_minus(rank: Estimate) -> Estimate:
+    if rank.value is None:
+        return rank
+    low = None if rank.high is None else 1 - rank.high
+    high = None if rank.low is None else 1 - rank.low
+    return Estimate(1 - rank.value, low, high, rank.reason)
+
+
+def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estimate:
+    from sklearn.metrics import roc_auc_score
+
+    values = []
+    for _, group in merged.groupby("query_id", sort=True):
+        valued = group["judgment"] > threshold
+        if valued.any() and not valued.all():
+            weight = 1.0 / group["inclusion_probability"].fillna(1.0)
+            values.append(roc_auc_score(valued, group["score"], sample_weight=weight))
+    return mean_interval(np.array(values), "no query has both valued and other results", seed)

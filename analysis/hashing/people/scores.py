@@ -1,0 +1,149 @@
+"""Hash codes and the literature's ground truths, held against people's judgments.
+
+A code scores a judged pair by minus its Hamming distance; a ground truth scores it 1 where it calls the pair relevant
+and 0 elsewhere. Both are then systems like any other, so every index, interval and convention is the scoring's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.metrics.graded import expected_ndcg
+from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius, nearest_neighbours
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
+
+
+def rows_of_pairs(judgments: pd.DataFrame, ids: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers of each judged pair's query and result, int64 (pairs,) each; -1 where an id is unknown.
+
+    Parameters
+    ----------
+    judgments : with query_id and result_id
+    ids : the id of each code or vector, in its order, each once
+    """
+    index = pd.Index(list(ids))
+    if index.has_duplicates:
+        raise RelstudyError(f"the id {index[index.duplicated()][0]!r} stands more than once; ids must differ")
+    own = index.get_indexer(pd.Index(judgments["query_id"]))
+    theirs = index.get_indexer(pd.Index(judgments["result_id"]))
+    if not ((own >= 0) & (theirs >= 0)).any():
+        raise RelstudyError("no judged pair has both its ids among the codes; check that they are written alike")
+    return own, theirs
+
+
+def hamming_scores(judgments: pd.DataFrame, codes: Codes, ids: Sequence[str], system: str = "hash") -> pd.DataFrame:
+    """A hashing system's score table for the judged pairs: minus the Hamming distance.
+
+    Returns
+    -------
+    DataFrame[system, query_id, result_id, score], pairs with an unknown id left out
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"query_id": ["a"], "result_id": ["b"], "judgment": [4.0]})
+    >>> hamming_scores(judged, Codes.from_bits(np.array([[0, 1], [1, 1]], dtype=bool)), ["a", "b"])["score"].tolist()
+    [-1.0]
+    """
+    own, theirs = rows_of_pairs(judgments, ids)
+    distance = np.zeros(len(own), dtype=np.int64)
+    for word in codes.columns:
+        distance += np.bitwise_count(word[own] ^ word[theirs])
+    return _table(judgments, {system: -distance.astype(float)}, (own >= 0) & (theirs >= 0))
+
+
+def truth_scores(
+    judgments: pd.DataFrame,
+    ids: Sequence[str],
+    *,
+    vectors: np.ndarray | None = None,
+    labels: Labels | None = None,
+    neighbours: int = 50,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What the literature's ground truths say of the judged pairs, one system each.
+
+    Parameters
+    ----------
+    vectors : float (items, D): gives `epsilon-ball` (radius of `neighbours` on average), `k-NN` and `distance`
+    labels : gives `class` or `shared label`
+    neighbours : R of the epsilon-ball and k of k-NN
+
+    Returns
+    -------
+    DataFrame[system, query_id, result_id, score]: 0 or 1, and minus the distance for `distance`
+    """
+    own, theirs = rows_of_pairs(judgments, ids)
+    known = (own >= 0) & (theirs >= 0)
+    systems: dict[str, np.ndarray] = {}
+    if labels is not None:
+        systems[LabelTruth.by(labels, labels).kind] = _shared(labels, own, theirs)
+    if vectors is not None:
+        points = np.asarray(vectors, dtype=float)
+        radius = epsilon_radius(points, neighbours=neighbours, seed=seed)
+        distance = np.sqrt(((points[own] - points[theirs]) ** 2).sum(axis=1))
+        systems["epsilon-ball"] = (distance <= radius).astype(float)
+        systems["k-NN"] = _among_nearest(points, own, theirs, neighbours)
+        systems["distance"] = -distance
+    if not systems:
+        raise RelstudyError("an audit needs vectors or labels of the judged items")
+    return _table(judgments, systems, known)
+
+
+def _shared(labels: Labels, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    if labels.classes is not None:
+        return np.asarray(labels.classes[own] == labels.classes[theirs], dtype=float)
+    assert labels.masks is not None
+    return (labels.masks[:, own] & labels.masks[:, theirs]).any(axis=0).astype(float)
+
+
+def _among_nearest(vectors: np.ndarray, own: np.ndarray, theirs: np.ndarray, neighbours: int) -> np.ndarray:
+    queries = np.unique(own)
+    # One more than asked, because an item is its own nearest neighbour; itself is then not counted.
+    near = nearest_neighbours(vectors[queries], vectors, min(neighbours + 1, len(vectors)))
+    member = {int(query): set(near.of(i).tolist()) for i, query in enumerate(queries)}
+    return np.array([float(b in member[a]) for a, b in zip(own.tolist(), theirs.tolist(), strict=True)])
+
+
+def _table(judgments: pd.DataFrame, systems: dict[str, np.ndarray], known: np.ndarray) -> pd.DataFrame:
+    pairs = judgments.loc[known, ["query_id", "result_id"]]
+    return pd.concat(
+        [pairs.assign(system=name, score=score[known]) for name, score in systems.items()], ignore_index=True
+    )[["system", "query_id", "result_id", "score"]]
+
+
+def graded_ndcg(
+    judgments: pd.DataFrame,
+    scores: pd.DataFrame,
+    *,
+    k: int | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Mean over queries of the tie-aware expected nDCG of judged results ranked by Hamming distance, with its interval.
+
+    Parameters
+    ----------
+    judgments : judgment is the gain, shifted so that the lowest judgment gains nothing
+    scores : one system's table from `hamming_scores`
+    k : cut-off
+    seed : of the bootstrap over queries
+    """
+    merged = scores.merge(judgments[["query_id", "result_id", "judgment"]], on=["query_id", "result_id"])
+    lowest = judgments["judgment"].min()
+    values = []
+    for _, group in merged.groupby("query_id", sort=True):
+        grades, grade = np.unique(group["judgment"], return_inverse=True)
+        distance = -group["score"].to_numpy()
+        counts = np.zeros((len(grades), int(distance.max()) + 1), dtype=np.int64)
+        np.add.at(counts, (grade, distance.astype(int)), 1)
+        value = expected_ndcg(counts, gains=grades - lowest, k=k)
+        if value is not None:
+            values.append(value)
+    return mean_interval(np.array(values), "no query has a result judged above the lowest", seed)

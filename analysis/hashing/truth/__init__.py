@@ -1,0 +1,1 @@
+"""What counts as relevant, and how data are split to train and to test."""

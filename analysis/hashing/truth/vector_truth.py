@@ -1,0 +1,128 @@
+"""Ground truth from distances between vectors, in blocks: epsilon-balls and nearest neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from relstudy.analysis.hashing.truth.relevance import ListedTruth
+from relstudy.common.errors import RelstudyError
+
+BLOCK = 1 << 14
+"""Database rows in one block of distances."""
+QUERIES = 1 << 8
+"""Queries in one block: with `BLOCK` rows, 32 MB of distances."""
+
+Watch = Callable[[range], Iterator[int]]
+
+
+def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int = 50, seed: int = 0) -> float:
+    """The radius at which a training point has `neighbours` others on average (paper 002, section 3.3.1).
+
+    Parameters
+    ----------
+    training : float (n, D), n above `neighbours`
+    sample : how many training points are looked at
+    neighbours : R, the point itself not counted
+
+    Returns
+    -------
+    The mean distance from the sampled points to their R-th neighbour.
+
+    Examples
+    --------
+    >>> epsilon_radius(np.arange(100.0)[:, None], sample=100, neighbours=1)
+    1.0
+    """
+    if len(training) <= neighbours:
+        raise RelstudyError(
+            f"{neighbours} neighbours need more than {neighbours} training vectors, there are {len(training)}"
+        )
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(len(training), min(sample, len(training)), replace=False)
+    nearest = np.full((len(chosen), neighbours), np.inf)
+    for start, distances in _blocks(training[chosen], training):
+        here = np.arange(start, start + distances.shape[1])
+        distances[chosen[:, None] == here[None, :]] = np.inf
+        nearest = np.sort(np.hstack([nearest, distances]), axis=1)[:, :neighbours]
+    return float(np.sqrt(nearest[:, -1]).mean())
+
+
+def epsilon_ball(queries: np.ndarray, database: np.ndarray, radius: float, watch: Watch = iter) -> ListedTruth:
+    """Relevant within `radius` (Euclidean) of the query, Eq. 3.1 of paper 002.
+
+    Parameters
+    ----------
+    queries, database : float (M, D) and (N, D)
+    watch : wraps the blocks of queries as they are done, to show progress
+    """
+    if not 0 <= radius < np.inf:
+        raise RelstudyError(f"the radius of an epsilon-ball must be a number from 0, not {radius}")
+    lists: list[np.ndarray] = []
+    for first in watch(range(0, len(queries), QUERIES)):
+        some = queries[first : first + QUERIES]
+        found: list[list[np.ndarray]] = [[] for _ in some]
+        for start, distances in _blocks(some, database):
+            for rows, row in zip(found, distances, strict=True):
+                rows.append(np.flatnonzero(row <= radius**2) + start)
+        lists += [np.concatenate(rows) for rows in found]
+    return ListedTruth.from_lists(lists, len(database), f"epsilon-ball of radius {radius:g}")
+
+
+def nearest_neighbours(queries: np.ndarray, database: np.ndarray, k: int, watch: Watch = iter) -> ListedTruth:
+    """Relevant when among the k nearest (Euclidean); ties by the lower row number.
+
+    Parameters
+    ----------
+    queries, database : float (M, D) and (N, D)
+    watch : as in `epsilon_ball`
+
+    Examples
+    --------
+    >>> nearest_neighbours(np.array([[0.0]]), np.array([[3.0], [1.0], [2.0]]), 2).of(0).tolist()
+    [1, 2]
+    """
+    if not 1 <= k <= len(database):
+        raise RelstudyError(f"k must be from 1 to the database size {len(database)}")
+    lists: list[np.ndarray] = []
+    for first in watch(range(0, len(queries), QUERIES)):
+        some = queries[first : first + QUERIES]
+        best, rows = [np.empty(0)] * len(some), [np.empty(0, dtype=np.int64)] * len(some)
+        for start, distances in _blocks(some, database):
+            for query, row in enumerate(distances):
+                # What was kept stands first and has the lower row numbers, so that a stable sort breaks ties by them.
+                every = np.concatenate([best[query], row])
+                near = _smallest(every, k)
+                names = np.concatenate([rows[query], np.arange(start, start + len(row))])
+                best[query], rows[query] = every[near], names[near]
+        lists += rows
+    return ListedTruth.from_lists(lists, len(database), f"{k}-NN")
+
+
+def _smallest(values: np.ndarray, k: int) -> np.ndarray:
+    """Places of the k smallest values in order, equal ones by place."""
+    places = (
+        np.arange(len(values)) if len(values) <= k else np.flatnonzero(values <= np.partition(values, k - 1)[k - 1])
+    )
+    return np.asarray(places[np.argsort(values[places], kind="stable")[:k]])
+
+
+def _blocks(queries: np.ndarray, database: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """The first row of each block of the database, and its squared distances from the queries."""
+    if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
+        raise RelstudyError(f"query vectors {queries.shape} and database vectors {database.shape} need the same width")
+    mine = np.asarray(queries, dtype=float)
+    own = np.einsum("ij,ij->i", mine, mine)[:, None]
+    for start in range(0, len(database), BLOCK):
+        theirs = np.asarray(database[start : start + BLOCK], dtype=float)
+        norms = own + np.einsum("ij,ij->i", theirs, theirs)
+        if not np.isfinite(norms).all():
+            raise RelstudyError("the squares of these vectors are too large for a number; scale the vectors down")
+        squared = norms - 2 * mine @ theirs.T
+        # Rounding of the expanded square is relative to the norms; near pairs are measured again, exactly.
+        near = squared < 1e-6 * norms
+        for query in np.flatnonzero(near.any(axis=1)):
+            rows = near[query]
+            squared[query, rows] = ((theirs[rows] - mine[query]) ** 2).sum(axis=1)
+        yield start, squared

@@ -1,0 +1,1 @@
+"""The indices, one a module: correlation, precision and recall, normalised rank, uniformity."""

@@ -1,0 +1,142 @@
+"""Correlation of scores with judgments, on the data and in every bootstrap replicate at once.
+
+Paper 004, section 5.5.1. Pairs count equally: the correlation describes the pairs that were judged, as in the paper.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from relstudy.analysis.indices import kernels
+from relstudy.analysis.resampling.bootstrap import Figure, chunks, in_threads
+
+INDICES = ("pearson", "spearman", "kendall")
+
+
+class Judgments:
+    """One set of judgments, prepared once for the correlations of many systems.
+
+    Parameters
+    ----------
+    row : int64 [pairs], each pair's row of `times`
+    judgment : float [pairs]
+    times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
+
+    Examples
+    --------
+    >>> row = np.array([0, 0, 1, 1])
+    >>> judgments = Judgments(row, np.array([1.0, 2.0, 3.0, 5.0]), np.ones((2, 1)))
+    >>> figures = judgments.correlate(np.array([0.1, 0.4, 0.3, 0.9]))
+    >>> round(figures["kendall"].value, 4)
+    0.6667
+    """
+
+    def __init__(self, row: np.ndarray, judgment: np.ndarray, times: np.ndarray) -> None:
+        self.row = row.astype(np.int64)
+        self.times = times
+        self.values, level = np.unique(judgment, return_inverse=True)
+        self.level = level.astype(np.int64)
+        self.centred = judgment - judgment.mean() if len(judgment) else judgment
+        self._parts = chunks(times.shape[1], _width(len(self.values), times.shape[1]))
+        self.every = np.ones((times.shape[0], 1))
+
+    @cached_property
+    def _point_ranks(self) -> np.ndarray:
+        return self._ranks(self.every, slice(0, 1))
+
+    @cached_property
+    def _part_ranks(self) -> list[np.ndarray]:
+        """Rank tables are kept between systems where they are small, else made anew for each."""
+        small = len(self.values) * self.times.shape[1] * 8 <= 256e6
+        return [self._ranks(self.times, part) for part in (self._parts if small else [])]
+
+    def _ranks(self, times: np.ndarray, part: slice) -> np.ndarray:
+        ranks: np.ndarray = kernels.ranks_by_level(self.row, self.level, len(self.values), times, part.start, part.stop)
+        return ranks
+
+    def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, Figure]:
+        """Each index of `indices` for one system's scores, float [pairs], all finite."""
+        reason = None
+        if len(score) < 3:
+            reason = "fewer than three scored pairs"
+        elif len(self.values) < 2:
+            reason = "all judgments are equal"
+        elif np.ptp(score) == 0:
+            reason = "all scores are equal"
+        if reason is not None:
+            nothing = np.full(self.times.shape[1], np.nan)
+            return {index: Figure(np.nan, nothing, reason) for index in indices}
+        compute = {"pearson": self._pearson, "spearman": self._spearman, "kendall": self._kendall}
+        return {index: compute[index](score) for index in indices}
+
+    def _pearson(self, score: np.ndarray) -> Figure:
+        x = (score - score.mean()) / max(np.abs(score - score.mean()).max(), np.finfo(float).tiny)
+        y = self.centred
+        number = self.times.shape[0]
+        columns = np.stack(
+            [np.bincount(self.row, column, number) for column in (np.ones_like(x), x, y, x * x, y * y, x * y)]
+        )
+
+        def part_of(part: slice) -> np.ndarray:
+            sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
+            return sums
+
+        point = _pearson_of(columns.sum(axis=1, keepdims=True))
+        return Figure(float(point[0]), _pearson_of(in_threads(part_of, self._parts)))
+
+    def _spearman(self, score: np.ndarray) -> Figure:
+        row, end, level = self._by_score(score)
+        point = kernels.spearman(row, end, level, self._point_ranks, self.every, 0, 1)[0]
+        kept = self._part_ranks
+
+        def part_of(part: slice) -> np.ndarray:
+            ranks = kept[self._parts.index(part)] if kept else self._ranks(self.times, part)
+            figures: np.ndarray = kernels.spearman(row, end, level, ranks, self.times, part.start, part.stop)
+            return figures
+
+        return Figure(float(point), in_threads(part_of, self._parts))
+
+    def _kendall(self, score: np.ndarray) -> Figure:
+        row, end, level = self._by_score(score)
+        many = len(self.values)
+        point = kernels.kendall(row, end, level, many, self.every, 0, 1)[0]
+
+        def part_of(part: slice) -> np.ndarray:
+            figures: np.ndarray = kernels.kendall(row, end, level, many, self.times, part.start, part.stop)
+            return figures
+
+        return Figure(float(point), in_threads(part_of, self._parts))
+
+    def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        order = np.argsort(score, kind="stable")
+        return self.row[order], group_ends(score[order]), self.level[order]
+
+
+def _pearson_of(sums: np.ndarray) -> np.ndarray:
+    """Pearson's r from sums of 1, x, y, xx, yy and xy in rows; NaN where one does not vary."""
+    n, sx, sy, xx, yy, xy = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left, right = xx - sx * sx / n, yy - sy * sy / n
+        flat = (left <= 1e-12 * xx) | (right <= 1e-12 * yy)
+        figure = (xy - sx * sy / n) / (np.sqrt(left) * np.sqrt(right))
+    return np.where(flat, np.nan, np.clip(figure, -1.0, 1.0))
+
+
+def group_ends(ordered: np.ndarray) -> np.ndarray:
+    """True at the last entry of each run of equal values.
+
+    Examples
+    --------
+    >>> group_ends(np.array([1.0, 1.0, 2.0])).tolist()
+    [False, True, True]
+    """
+    ends = np.ones(len(ordered), dtype=bool)
+    ends[:-1] = ordered[1:] != ordered[:-1]
+    return ends
+
+
+def _width(levels: int, replicates: int) -> int:
+    """Replicates per pass: wide enough to vectorise, narrow enough that a table of levels stays near the cache."""
+    return max(8, min(128, int(64e6 / (8 * max(levels, 1))), -(-replicates // 2) or 1))

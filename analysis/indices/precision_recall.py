@@ -1,0 +1,205 @@
+"""Precision and recall over pooled pairs, each weighted by one over its inclusion probability.
+
+Paper 004, section 5.5.3: the pairs of all queries are pooled and sorted by score; with Hajek weights the curve estimates
+that of the whole collection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from relstudy.analysis.indices import kernels
+from relstudy.analysis.indices.correlation import group_ends
+from relstudy.analysis.resampling.bootstrap import Figure, chunks, in_threads
+
+SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
+"""Shares of the collection retrieved at which precision and recall are given with intervals."""
+
+
+RARE = 15
+"""With fewer sampled hits or misses than this, a proportion's interval is widened (see `Figure.effective`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One point for each distinct score, from the highest down.
+
+    Parameters
+    ----------
+    precision, recall : float64 [points], from 0 to 1
+    threshold : a pair is retrieved where its score is at least this
+    """
+
+    precision: np.ndarray
+    recall: np.ndarray
+    threshold: np.ndarray
+
+
+def precision_recall_curve(relevant: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None) -> Curve:
+    """Weighted precision and recall at every distinct score.
+
+    Parameters
+    ----------
+    relevant : bool [pairs]
+    score : float [pairs], higher is better
+    weight : float [pairs], positive; None weighs all pairs alike
+
+    Returns
+    -------
+    Curve; recall is NaN throughout where no pair is relevant. Cost: one sort.
+
+    Examples
+    --------
+    >>> curve = precision_recall_curve(np.array([True, False, True]), np.array([0.9, 0.5, 0.5]))
+    >>> curve.recall.tolist(), curve.precision.round(4).tolist()
+    ([0.5, 1.0], [1.0, 0.6667])
+    """
+    order = np.argsort(score)[::-1]
+    # a second sort costs a tenth of a gather; the sign carries relevance, so that one gather brings both
+    ordered = np.sort(score)[::-1]
+    signed = np.where(relevant, 1.0, -1.0) if weight is None else np.where(relevant, weight, -weight)
+    signed = signed[order]
+    hits = np.maximum(signed, 0.0)
+    np.cumsum(hits, out=hits)
+    seen = np.abs(signed, out=signed)
+    np.cumsum(seen, out=seen)
+    ends = group_ends(ordered)
+    if not ends.all():
+        hits, seen, ordered = hits[ends], seen[ends], ordered[ends]
+    total = hits[-1] if len(hits) else 0.0
+    recall = hits / total if total > 0 else np.full(len(hits), np.nan)
+    return Curve(hits / seen, recall, ordered)
+
+
+def average_precision(relevant: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Mean precision over the recall gained at each distinct score; NaN where no pair is relevant.
+
+    The sum of (recall_k - recall_(k-1)) * precision_k, without interpolation.
+    """
+    curve = precision_recall_curve(relevant, score, weight)
+    return float(np.sum(np.diff(curve.recall, prepend=0.0) * curve.precision))
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoints:
+    """Precision and recall when the best-scored share of the collection is retrieved.
+
+    Parameters
+    ----------
+    share : nominal share of the (weighted) collection, float [points]
+    retrieved : share truly retrieved, which ties make larger
+    threshold : score at the cut
+    precision, recall : one Figure a point
+    """
+
+    share: np.ndarray
+    retrieved: np.ndarray
+    threshold: np.ndarray
+    precision: list[Figure]
+    recall: list[Figure]
+
+
+class Retrieval:
+    """Judged pairs prepared for precision, recall and rank indices of one set of pairs.
+
+    Parameters
+    ----------
+    row : int64 [pairs], each pair's row of `times`
+    relevant : bool [pairs]
+    times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
+    queries : how many queries the pairs are of; None takes the number of rows in use
+    """
+
+    def __init__(self, row: np.ndarray, relevant: np.ndarray, times: np.ndarray, queries: int | None = None) -> None:
+        self.row = row.astype(np.int64)
+        self.relevant = relevant
+        self.times = times
+        self.queries = len(np.unique(row)) if queries is None else queries
+        self._parts = chunks(times.shape[1], max(1, min(128, -(-times.shape[1] // 2))))
+
+    @property
+    def undefined(self) -> str | None:
+        """Why no index of retrieval exists for these pairs, or None."""
+        if not len(self.relevant):
+            return "no pair is scored"
+        if not self.relevant.any():
+            return "no pair is relevant"
+        return None
+
+    def indices(self, score: np.ndarray, weight: np.ndarray) -> dict[str, Figure]:
+        """Average precision and normalised rank (one minus the weighted area under the ROC curve)."""
+        none_relevant = self.undefined
+        nothing = np.full(self.times.shape[1], np.nan)
+        if none_relevant is not None:
+            missing = Figure(np.nan, nothing, none_relevant)
+            return {"average_precision": missing, "normalised_rank": missing}
+        order = np.argsort(-score, kind="stable")
+        row, hit, w = self.row[order], self.relevant[order], weight[order]
+        end = group_ends(score[order])
+        point = kernels.retrieval(row, end, w, hit, np.ones((self.times.shape[0], 1)), 0, 1)
+
+        def part_of(part: slice) -> np.ndarray:
+            figures: np.ndarray = kernels.retrieval(row, end, w, hit, self.times, part.start, part.stop)
+            return figures
+
+        replicates = in_threads(part_of, self._parts)
+        all_relevant = "all pairs are relevant" if self.relevant.all() else None
+        return {
+            "average_precision": Figure(float(point[0, 0]), replicates[0], clusters=self.queries),
+            "normalised_rank": Figure(
+                1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant, clusters=self.queries
+            ),
+        }
+
+    def operating_points(
+        self, score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...] = SHARES
+    ) -> OperatingPoints:
+        """Precision and recall at fixed scores, chosen so that each share of the weighted pairs is retrieved."""
+        order = np.argsort(-score, kind="stable")
+        seen = np.cumsum(weight[order])
+        place = np.minimum(np.searchsorted(seen, np.asarray(shares) * seen[-1] * (1 - 1e-12)), len(seen) - 1)
+        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), score[order][place])
+
+    def at_thresholds(
+        self, score: np.ndarray, weight: np.ndarray, shares: np.ndarray, thresholds: np.ndarray
+    ) -> OperatingPoints:
+        """Precision and recall when pairs with a score of at least each threshold are retrieved."""
+        ascending, place = np.unique(thresholds, return_inverse=True)
+        bins = np.searchsorted(ascending, score, side="right").astype(np.int64)
+        number = len(ascending) + 1
+
+        def part_of(times: np.ndarray, part: slice) -> np.ndarray:
+            own = kernels.sums_by_bin(self.row, bins, number, weight, self.relevant, times, part.start, part.stop)
+            above: np.ndarray = own[:, ::-1].cumsum(axis=1)[:, ::-1]
+            return above
+
+        def ratios(above: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            seen, hits = above
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return (hits[1:] / seen[1:])[place], (hits[1:] / hits[:1])[place], (seen[1:] / seen[:1])[place]
+
+        precision, recall, retrieved = ratios(part_of(np.ones((self.times.shape[0], 1)), slice(0, 1)))
+        p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
+        found = [
+            (
+                self._proportion(float(precision[k, 0]), p[k], score >= threshold, self.relevant, weight),
+                self._proportion(float(recall[k, 0]), r[k], self.relevant, score >= threshold, weight),
+            )
+            for k, threshold in enumerate(thresholds)
+        ]
+        return OperatingPoints(
+            shares, retrieved[:, 0], thresholds, [pair[0] for pair in found], [pair[1] for pair in found]
+        )
+
+    def _proportion(
+        self, value: float, replicates: np.ndarray, among: np.ndarray, hit: np.ndarray, weight: np.ndarray
+    ) -> Figure:
+        """The share of hits among some pairs, marked where either kind is too rare for the bootstrap to show it."""
+        own = weight[among]
+        hits = int(np.count_nonzero(among & hit))
+        few = min(hits, len(own) - hits) < RARE
+        effective = float(own.sum() ** 2 / np.sum(own**2)) if few and len(own) else None
+        return Figure(value, replicates, self.undefined, effective)

@@ -1,0 +1,1 @@
+"""The bootstrap: how much each judged pair counts in each replicate."""

@@ -1,0 +1,1 @@
+"""A scoring run: systems against the judgments, with intervals and comparisons."""

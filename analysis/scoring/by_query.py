@@ -1,0 +1,78 @@
+"""The indices within each query: where a system does well and where it fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.correlation import group_ends
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.context import Bench
+
+COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "normalised_rank", "pearson"]
+
+
+def by_query(bench: Bench, candidate: Candidate) -> pd.DataFrame:
+    """One row a query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
+
+    An index is NaN where the query does not define it: no relevant pair, only relevant pairs, or equal values.
+    """
+    used = candidate.used
+    query = bench.pairs.query[used]
+    ranking = candidate.ranking
+    relevant = bench.relevant[used]
+    weight = bench.weight(ranking, used) if bench.weights_missing is None else np.full(len(query), np.nan)
+    values = candidate.mapped.values[used] if candidate.mapped is not None else candidate.score[used]
+    number = len(bench.pairs.queries)
+    precision, area = within_queries(query, ranking, relevant, weight, number)
+    return pd.DataFrame(
+        {
+            "system": candidate.name,
+            "query_id": bench.pairs.queries,
+            "pairs": np.bincount(query, minlength=number),
+            "relevant": np.bincount(query, relevant, number).astype(int),
+            "average_precision": precision,
+            "normalised_rank": 1.0 - area,
+            "pearson": pearson_within(query, values, bench.pairs.judgment[used], number),
+        }
+    )
+
+
+def within_queries(
+    query: np.ndarray, ranking: np.ndarray, relevant: np.ndarray, weight: np.ndarray, number: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted average precision and area under the ROC curve of each query, float [number]; NaN where undefined."""
+    order = np.lexsort((-ranking, query))
+    q, hit, w = query[order], relevant[order], weight[order]
+    last = group_ends(ranking[order]) | group_ends(q)
+    group = np.r_[0, np.cumsum(last)[:-1]]
+    group_query = q[last]
+    gained = np.bincount(group, w * hit)
+    missed = np.bincount(group, w * ~hit)
+    hits, misses = _running(gained, group_query), _running(missed, group_query)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        all_hits = np.bincount(group_query, gained, number)
+        all_misses = np.bincount(group_query, missed, number)
+        precision = np.bincount(group_query, gained * hits / (hits + misses), number) / all_hits
+        area = np.bincount(group_query, missed * (hits - 0.5 * gained), number) / (all_hits * all_misses)
+    return precision, area
+
+
+def _running(values: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Cumulative sums that start anew at each query."""
+    total = np.cumsum(values)
+    start = np.r_[True, query[1:] != query[:-1]]
+    before = (total - values)[start]
+    running: np.ndarray = total - before[np.cumsum(start) - 1]
+    return running
+
+
+def pearson_within(query: np.ndarray, x: np.ndarray, y: np.ndarray, number: int) -> np.ndarray:
+    """Pearson's correlation within each query, float [number]; NaN with under three pairs or equal values."""
+    many = np.bincount(query, minlength=number)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x = x - (np.bincount(query, x, number) / many)[query]
+        y = y - (np.bincount(query, y, number) / many)[query]
+        xx, yy, xy = (np.bincount(query, each, number) for each in (x * x, y * y, x * y))
+        figure = xy / np.sqrt(xx * yy)
+    return np.where((many >= 3) & (xx > 0) & (yy > 0), figure, np.nan)

@@ -1,0 +1,175 @@
+"""Systems against each other: paired differences, the chance of being first, and whether the indices agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.context import Bench
+from relstudy.analysis.scoring.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
+from relstudy.common.estimates import Estimate
+
+LEAST_COMMON = 0.5
+"""Chances of being first are given only where all systems score at least this share of the judged pairs."""
+
+
+def compare(bench: Bench, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Comparison]:
+    """Every pair of systems in every index, Holm-corrected within the index."""
+    results: list[Comparison] = []
+    clusters = bench.draws.queries
+    couples = list(combinations(range(len(systems)), 2))
+    shared = [candidates[a].used & candidates[b].used for a, b in couples]
+    differences = []
+    for (a, b), used in zip(couples, shared, strict=True):
+        left, right = (_figures_on(bench, candidates[k], systems[k], used) for k in (a, b))
+        differences.append({index: left[index] - right[index] for index in INDICES})
+    for index in INDICES:
+        p_values = [p_value(difference[index], clusters) for difference in differences]
+        corrected = holm(p_values)
+        for (a, b), used, difference, p, p_holm in zip(couples, shared, differences, p_values, corrected, strict=True):
+            results.append(
+                Comparison(
+                    systems[a].name,
+                    systems[b].name,
+                    index,
+                    difference[index].estimate(bench.options.level),
+                    None if np.isnan(p) else float(p),
+                    None if np.isnan(p_holm) else float(p_holm),
+                    int(used.sum()),
+                )
+            )
+    return results
+
+
+def _figures_on(bench: Bench, candidate: Candidate, system: SystemScore, used: np.ndarray) -> Mapping[str, Figure]:
+    """The compared indices on the pairs `used`; computed anew only where these are not the system's own."""
+    if np.array_equal(used, candidate.used):
+        return system.figures
+    return bench.compared(candidate, used)
+
+
+def p_value(difference: Figure, clusters: int) -> float:
+    """Two-sided p from the bootstrap standard error and Student's t with clusters - 1 degrees of freedom.
+
+    A share of replicates could not go below 2 / (replicates + 1), which Holm's correction over many pairs would
+    turn into 1; hence the standard error.
+
+    Examples
+    --------
+    >>> spread = np.tile([-1.0, 1.0], 500)
+    >>> round(p_value(Figure(2.0, 2.0 + spread), 100), 3)
+    0.048
+    """
+    defined = difference.replicates[np.isfinite(difference.replicates)]
+    if not np.isfinite(difference.value) or clusters < 2 or len(defined) < 2:
+        return float("nan")
+    error = float(np.std(defined, ddof=1))
+    if error == 0.0:
+        return 1.0 if difference.value == 0 else float("nan")
+    return float(2.0 * stats.t.sf(abs(difference.value) / error, clusters - 1))
+
+
+def holm(p_values: Sequence[float]) -> np.ndarray:
+    """Holm's step-down correction; NaN entries stay NaN and do not count.
+
+    Holm (1979), A simple sequentially rejective multiple test procedure.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p_values, dtype=float)
+    corrected = np.full(len(values), np.nan)
+    defined = np.flatnonzero(np.isfinite(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    steps = values[order] * (len(order) - np.arange(len(order)))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return corrected
+
+
+def orderings(bench: Bench, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Ordering]:
+    """The systems by each index, and the share of replicates in which each is the best."""
+    if len(systems) < 2:
+        return []
+    common = np.logical_and.reduce([candidate.used for candidate in candidates])
+    pairs = int(common.sum())
+    enough = pairs >= LEAST_COMMON * len(common)
+    on_common = [_figures_on(bench, c, s, common) for c, s in zip(candidates, systems, strict=True)] if enough else []
+    results = []
+    for index in INDICES:
+        sign = 1.0 if BETTER[index] == "higher" else -1.0
+        valued = [(system, system.estimate(index).value) for system in systems]
+        ranked = sorted(((s, v) for s, v in valued if v is not None), key=lambda entry: -sign * entry[1])
+        names = tuple(system.name for system, _ in ranked)
+        if not enough:
+            reason = f"only {pairs} of {len(common)} judged pairs are scored by all systems"
+            results.append(Ordering(index, names, {}, pairs, reason))
+            continue
+        shares = first_shares(sign * np.stack([figures[index].replicates for figures in on_common]))
+        first = {} if shares is None else {s.name: float(p) for s, p in zip(systems, shares, strict=True)}
+        results.append(Ordering(index, names, first, pairs, None if first else "no replicate has a value"))
+    return results
+
+
+def first_shares(replicates: np.ndarray) -> np.ndarray | None:
+    """Share of replicates in which each system is highest, ties shared out; None where none is defined.
+
+    Parameters
+    ----------
+    replicates : float [systems, replicates], higher is better
+
+    Examples
+    --------
+    >>> first_shares(np.array([[1.0, 2.0], [1.0, 0.0]])).tolist()
+    [0.75, 0.25]
+    """
+    values = np.where(np.isfinite(replicates), replicates, -np.inf)
+    best = values.max(axis=0)
+    usable = np.isfinite(best)
+    if not usable.any():
+        return None
+    top = values[:, usable] == best[usable]
+    shares: np.ndarray = (top / top.sum(axis=0)).mean(axis=1)
+    return shares
+
+
+def agreements(systems: Sequence[SystemScore], level: float) -> list[Agreement]:
+    """Kendall's tau-b between the orders that each two indices give the systems, with its bootstrap interval."""
+    if len(systems) < 3:
+        return []
+    signed = {
+        index: (1.0 if BETTER[index] == "higher" else -1.0)
+        * np.stack([np.r_[s.figures[index].value, s.figures[index].replicates] for s in systems])
+        for index in INDICES
+    }
+    results = []
+    for first, second in combinations(INDICES, 2):
+        tau = order_agreement(signed[first], signed[second])
+        if np.isfinite(tau[0]):
+            estimate = Figure(float(tau[0]), tau[1:]).estimate(level)
+        else:
+            estimate = Estimate.missing("a system has no value in one of the indices, or all values are equal")
+        results.append(Agreement(first, second, estimate))
+    return results
+
+
+def order_agreement(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b between columns of two arrays [systems, columns]; NaN where undefined.
+
+    Examples
+    --------
+    >>> order_agreement(np.array([[1.0], [2.0], [3.0]]), np.array([[1.0], [3.0], [2.0]])).round(4).tolist()
+    [0.3333]
+    """
+    rows, columns = np.triu_indices(len(left), 1)
+    a = np.sign(left[rows] - left[columns])
+    b = np.sign(right[rows] - right[columns])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau: np.ndarray = (a * b).sum(axis=0) / np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
+    return tau

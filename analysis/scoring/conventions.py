@@ -1,0 +1,101 @@
+"""What stands beside the numbers: how many pairs there were, every choice made, and what a person should know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relstudy.analysis.indices.precision_recall import RARE
+from relstudy.analysis.scoring.candidate import Candidate, Options
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.trec import lowest_grade
+
+FEW_QUERIES = 10
+
+
+def numbers(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
+    """Judged pairs, queries, relevant pairs, and the fingerprint of the judgments."""
+    return {
+        "judged": len(pairs),
+        "queries": len(pairs.queries),
+        "relevant": int(pairs.relevant(options.threshold).sum()),
+        "fingerprint": pairs.fingerprint,
+    }
+
+
+def population(pairs: JudgedPairs, options: Options) -> str:
+    """Whether intervals speak of a finite population of queries, in words."""
+    reason = pairs.not_corrected(options.population, options.replicates)
+    if reason is not None:
+        return f"not corrected: {reason}"
+    low, high = pairs.fraction.min(), pairs.fraction.max()
+    share = f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+    return f"finite population of queries: f = {share}, corrected"
+
+
+def conventions(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
+    """Every choice behind the numbers, in words and values."""
+    if options.weights == "design" and not pairs.probability_given:
+        weighting = "equal: the judgments carry no inclusion probability"
+    else:
+        weighting = {
+            "design": "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
+            "equal": "equal, by request",
+            "rank-power": "rank-power: the rank in the pooled order to the fifth power (paper 004, section 5.5.3)",
+        }[options.weights]
+    return {
+        "threshold": options.threshold,
+        "relevant": f"judgment > {options.threshold:g}",
+        "weights": weighting,
+        "coverage_policy": options.policy,
+        "correlation": "over the judged pairs of all queries pooled, every pair counted alike; tau is tau-b",
+        "ordering": "pairs of all queries pooled and sorted by score; equal scores are taken together",
+        "average_precision": "sum of precision times gain in recall over distinct scores, no interpolation",
+        "normalised_rank": "one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
+        "interval": (
+            f"bootstrap over queries (clusters), level {options.level:g}, {options.replicates} replicates, seed "
+            f"{options.seed}; percentiles, but Student's t on the logit scale for average precision and normalised rank; "
+            "mappings are not refitted within replicates; precision and recall that rest on fewer than "
+            f"{RARE} hits or misses are widened to Korn and Graubard's interval"
+        ),
+        "population": population(pairs, options),
+        "comparison": (
+            "first minus second on the pairs both score, same replicates; p from the bootstrap standard error and "
+            "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"
+        ),
+        "graded": (
+            "ir-measures on the judged pairs of each query, every pair counted alike, mean over queries; nDCG takes the "
+            f"judgment rounded, less {lowest_grade(pairs.judgment, options.threshold):g}; the others take relevant or not"
+        ),
+        "level": options.level,
+        "replicates": options.replicates,
+        "seed": options.seed,
+    }
+
+
+def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: Options) -> list[str]:
+    """What a person should know about these figures, one sentence each."""
+    notes = []
+    if options.weights == "design" and not pairs.probability_given:
+        notes.append("The judgments carry no inclusion probability, so all pairs weigh alike.")
+    reason = pairs.weights_missing(options.weights)
+    if reason is not None:
+        notes.append(f"Weighted indices are left empty: {reason}.")
+    relevant = int(pairs.relevant(options.threshold).sum())
+    if relevant in (0, len(pairs)):
+        notes.append(
+            f"{'No' if relevant == 0 else 'Every'} judged pair is relevant (judgment > {options.threshold:g}; judgments run "
+            f"from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left empty."
+        )
+    if len(pairs.queries) < FEW_QUERIES:
+        notes.append(f"Only {len(pairs.queries)} queries: intervals from so few clusters are too short.")
+    for candidate in candidates:
+        coverage = candidate.coverage
+        if coverage.scored < coverage.judged:
+            done = "left out" if coverage.policy == "drop" else "ranked below all others"
+            notes.append(
+                f"{candidate.name} scores {coverage.scored} of {coverage.judged} judged pairs "
+                f"({coverage.fraction:.1%}); the others are {done}."
+            )
+        if not candidate.higher_is_better:
+            notes.append(f"{candidate.name} is ranked by ascending score: {candidate.direction_reason}.")
+    return notes

@@ -1,0 +1,195 @@
+"""The judged pairs as arrays, and a system's scores laid beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
+from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
+from relstudy.common.errors import RelstudyError
+
+PAIR = ["query_id", "result_id"]
+WEIGHTS = ("design", "equal", "rank-power")
+POPULATIONS = ("auto", "collection", "open")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """Pairs with one judgment each, in the order of the judgments table.
+
+    Parameters
+    ----------
+    query_id, result_id : text [pairs]
+    judgment : float [pairs]
+    probability : inclusion probabilities, float [pairs], in (0, 1], NaN where unknown
+    probability_given : whether the judgments came with inclusion probabilities
+    query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
+        value a query
+    """
+
+    query_id: np.ndarray
+    result_id: np.ndarray
+    judgment: np.ndarray
+    probability: np.ndarray
+    probability_given: bool
+    query_probability: np.ndarray
+
+    @classmethod
+    def of(cls, judgments: pd.DataFrame) -> JudgedPairs:
+        """From a table as `read_judgments` gives it."""
+        if judgments.empty:
+            raise RelstudyError("there are no judgments to score against")
+        given = judgments.attrs.get("probabilities", "given") == "given" and "inclusion_probability" in judgments
+        number = len(judgments)
+        return cls(
+            judgments["query_id"].astype("str").to_numpy(dtype=object),
+            judgments["result_id"].astype("str").to_numpy(dtype=object),
+            judgments["judgment"].to_numpy(dtype=float),
+            judgments["inclusion_probability"].to_numpy(dtype=float) if given else np.ones(number),
+            given,
+            judgments["query_probability"].to_numpy(dtype=float)
+            if "query_probability" in judgments
+            else np.full(number, np.nan),
+        )
+
+    def __len__(self) -> int:
+        return len(self.judgment)
+
+    @property
+    def query_probability_given(self) -> bool:
+        """Whether the probability of any query is known."""
+        return bool(np.isfinite(self.query_probability).any())
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        codes, names = pd.factorize(self.query_id, sort=True)
+        return codes.astype(np.int64), np.asarray(names, dtype=object)
+
+    @property
+    def query(self) -> np.ndarray:
+        """Number of each pair's query, int64 [pairs]; queries are numbered in the order of their names."""
+        return self._factors[0]
+
+    @property
+    def queries(self) -> np.ndarray:
+        """Names of the queries, sorted."""
+        return self._factors[1]
+
+    @cached_property
+    def levels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct judgments, ascending, and each pair's place among them (int64)."""
+        values, place = np.unique(self.judgment, return_inverse=True)
+        return values, place.astype(np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of pairs, judgments and probabilities, for telling whether two results rest on the same data."""
+        columns = {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": self.probability}
+        if self.query_probability_given:
+            columns["f"] = self.query_probability
+        frame = pd.DataFrame(columns).sort_values(["q", "r"])
+        hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+        return hashlib.sha256(np.ascontiguousarray(hashes).tobytes()).hexdigest()[:16]
+
+    def relevant(self, threshold: float) -> np.ndarray:
+        """Whether the judgment is above the threshold, bool [pairs]."""
+        return self.judgment > threshold
+
+    def weights_missing(self, weights: str) -> str | None:
+        """Why pairs cannot be weighted this way, or None."""
+        unknown = int(np.isnan(self.probability).sum())
+        if weights == "design" and unknown:
+            return f"{unknown} of {len(self)} pairs have no inclusion probability"
+        return None
+
+    def design_weights(self, weights: str) -> np.ndarray:
+        """1 / inclusion probability scaled to mean 1 (Hajek), or ones where weights are "equal"."""
+        if weights == "equal" or not self.probability_given:
+            return np.ones(len(self))
+        inverse = 1.0 / self.probability
+        return inverse / np.nanmean(inverse)
+
+    def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
+        """How often each query is drawn with replacement, float64 [queries, replicates]."""
+        return query_counts(len(self.queries), replicates, seed)
+
+    @cached_property
+    def fraction(self) -> np.ndarray:
+        """The probability that each query was drawn, float [queries], NaN where unknown."""
+        fraction = np.full(len(self.queries), np.nan)
+        fraction[self.query] = self.query_probability
+        return fraction
+
+    def not_corrected(self, population: str, replicates: int) -> str | None:
+        """Why intervals do not take the queries for a sample of a finite population, or None where they do.
+
+        Parameters
+        ----------
+        population : "collection" (the queries that could have been drawn), "open" (any queries like these), or "auto":
+            the collection where the queries were drawn from a larger one with known probability, else open
+
+        Raises
+        ------
+        RelstudyError
+            where "collection" is asked for and cannot be had
+        """
+        unknown = int(np.isnan(self.fraction).sum())
+        reason = None
+        if population == "open":
+            return "by request"
+        if unknown:
+            reason = f"query_probability unknown for {unknown} of {len(self.queries)} queries"
+        elif not self.probability_given or np.isnan(self.probability).any():
+            reason = "inclusion_probability unknown"
+        elif len(self) * replicates > MOST_CELLS:
+            most = MOST_CELLS // len(self)
+            reason = f"{len(self):,} pairs and {replicates:,} replicates need too much memory (up to {most:,} replicates do not)"
+        if reason is not None and population == "collection":
+            raise RelstudyError(f"intervals cannot speak of the collection (--population collection): {reason}")
+        if reason is None and population == "auto" and (self.fraction == 1).all():
+            reason = "every query was taken (query_probability 1), so they stand for others like them"
+        return reason
+
+    def draws(self, replicates: int = REPLICATES, seed: int = 0, population: str = "auto") -> Draws:
+        """The bootstrap's draws, corrected for a finite population of queries where that is known."""
+        if self.not_corrected(population, replicates) is not None:
+            return whole_queries(self.query, len(self.queries), replicates, seed)
+        given_query = np.minimum(1.0, self.probability / self.query_probability)
+        order = np.lexsort((self.result_id.astype(str), self.query))
+        return two_stages(self.query, self.fraction, given_query, replicates, seed, order)
+
+    def lay_beside(self, scores: pd.DataFrame) -> np.ndarray:
+        """One system's scores for the judged pairs, float [pairs], NaN where it has none.
+
+        Parameters
+        ----------
+        scores : query_id, result_id, score of one system, each pair once
+        """
+        have = pd.MultiIndex.from_arrays([scores["query_id"].astype(object), scores["result_id"].astype(object)])
+        want = pd.MultiIndex.from_arrays([self.query_id, self.result_id])
+        place = have.get_indexer(want)
+        values = scores["score"].to_numpy(dtype=float)
+        return np.where(place >= 0, values[place], np.nan)
+
+
+def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:
+    """The paper's weights: rank to the `power` in the pooled order by descending score, scaled to mean 1.
+
+    Paper 004, section 5.5.3 (its pseudo-code). Ties share their mean rank. These weights follow the system that is
+    being scored instead of the design that chose the pairs, so they are biased; they are here to reproduce the paper.
+
+    Examples
+    --------
+    >>> (rank_power_weights(np.array([0.9, 0.1, 0.5])) * (1 + 32 + 243) / 3).round(9).tolist()
+    [1.0, 243.0, 32.0]
+    """
+    from scipy.stats import rankdata
+
+    raised = rankdata(-score) ** power
+    weight: np.ndarray = raised / raised.mean()
+    return weight

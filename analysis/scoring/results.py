@@ -1,0 +1,309 @@
+"""What scoring gives back: plain frozen objects with their conventions, and their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.common.estimates import Estimate
+from relstudy.mapping.fitted import FittedMapping
+
+INDICES = ("pearson", "average_precision", "normalised_rank")
+"""The three indices that systems are compared by; `pearson` is of the mapped scores where there are any."""
+
+BETTER = {"pearson": "higher", "average_precision": "higher", "normalised_rank": "lower"}
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Pearson's r, Spearman's rho and Kendall's tau-b with the judgments."""
+
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "pearson": self.pearson.as_json(),
+            "spearman": self.spearman.as_json(),
+            "kendall": self.kendall.as_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of the judged pairs a system scored.
+
+    Parameters
+    ----------
+    scored, judged : numbers of pairs
+    policy : "drop" (pairs without a score are left out for this system) or "worst" (they rank below all others)
+    examples : up to five (query_id, result_id) without a score
+    """
+
+    scored: int
+    judged: int
+    policy: str
+    examples: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def fraction(self) -> float:
+        return self.scored / self.judged
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "value": self.fraction,
+            "low": None,
+            "high": None,
+            "scored": self.scored,
+            "judged": self.judged,
+            "policy": self.policy,
+            "unscored_examples": [list(pair) for pair in self.examples],
+        }
+
+
+@dataclass(frozen=True)
+class PrecisionRecallPoint:
+    """Precision and recall when a share of the collection (by weight) is retrieved, or more where scores are tied."""
+
+    share: float
+    retrieved: float
+    threshold: float
+    precision: Estimate
+    recall: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "share": self.share,
+            "retrieved": self.retrieved,
+            "threshold": self.threshold,
+            "precision": self.precision.as_json(),
+            "recall": self.recall.as_json(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScore:
+    """One system against the judgments.
+
+    Parameters
+    ----------
+    name : the system
+    higher_is_better : whether results are ranked by descending score
+    direction_reason : how that was decided
+    raw : correlations of the scores as they are (negative for a distance)
+    mapped : correlations of the mapped scores, never with data that the mapping has seen; missing where there are none
+    mapping : which mapping, and how it was kept from the data it is scored on
+    in_sample : correlations of the same kind of mapping on its own data, for the record only
+    average_precision, normalised_rank : weighted, each with its interval
+    normalised_rank_variants : other forms by name ("plain" Eq. 5.3, "fifth_power" Eq. 5.5, "random_*" baselines)
+    points : precision and recall with intervals at fixed shares retrieved
+    curve : DataFrame[threshold, precision, recall], the curve thinned to at most 500 points
+    graded : nDCG and the like by their ir-measures names
+    coverage : pairs scored
+    pair_scores : float [judged pairs], NaN where unscored; mapped_scores likewise, or None
+    fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
+    figures : the replicates behind the estimates, by index name
+    """
+
+    name: str
+    higher_is_better: bool
+    direction_reason: str
+    raw: Correlations
+    mapped: Correlations
+    mapping: str
+    in_sample: Correlations | None
+    average_precision: Estimate
+    normalised_rank: Estimate
+    normalised_rank_variants: Mapping[str, float | None]
+    points: tuple[PrecisionRecallPoint, ...]
+    curve: pd.DataFrame
+    graded: Mapping[str, Estimate]
+    coverage: Coverage
+    pair_scores: np.ndarray = field(repr=False)
+    mapped_scores: np.ndarray | None = field(repr=False)
+    fitted_mapping: FittedMapping | None = field(repr=False)
+    figures: Mapping[str, Figure] = field(repr=False)
+
+    def estimate(self, index: str) -> Estimate:
+        """The estimate of one of the indices in INDICES."""
+        if index == "pearson":
+            return self.mapped.pearson if self.mapped_scores is not None else self.raw.pearson
+        return {"average_precision": self.average_precision, "normalised_rank": self.normalised_rank}[index]
+
+    def as_json(self) -> dict[str, Any]:
+        mapped = self.mapped.as_json() | {"mapping": self.mapping}
+        if self.in_sample is not None:
+            mapped["in_sample"] = self.in_sample.as_json()
+        return {
+            "raw": self.raw.as_json(),
+            "mapped": mapped,
+            "average_precision": self.average_precision.as_json(),
+            "normalised_rank": self.normalised_rank.as_json(),
+            "coverage": self.coverage.as_json(),
+            "higher_is_better": self.higher_is_better,
+            "direction": self.direction_reason,
+            "normalised_rank_variants": dict(self.normalised_rank_variants),
+            "precision_recall": [point.as_json() for point in self.points],
+            "graded": {name: estimate.as_json() for name, estimate in self.graded.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The difference of two systems in one index, on the pairs that both score.
+
+    Parameters
+    ----------
+    first, second : names
+    index : one of INDICES
+    difference : first minus second; `better` names the system that is ahead
+    p_value : two-sided, bootstrap standard error and Student's t with queries - 1 degrees of freedom; None if undefined
+    p_holm : the same after Holm's correction over all pairs of systems within the index
+    pairs : judged pairs that both score
+    """
+
+    first: str
+    second: str
+    index: str
+    difference: Estimate
+    p_value: float | None
+    p_holm: float | None
+    pairs: int
+
+    @property
+    def better(self) -> str | None:
+        if self.difference.value is None or self.difference.value == 0:
+            return None
+        ahead = (self.difference.value > 0) == (BETTER[self.index] == "higher")
+        return self.first if ahead else self.second
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "second": self.second,
+            "index": self.index,
+            "difference": self.difference.as_json(),
+            "p_value": self.p_value,
+            "p_holm": self.p_holm,
+            "better": self.better,
+            "pairs": self.pairs,
+        }
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The systems by one index, best first, and how sure the first place is.
+
+    Parameters
+    ----------
+    index : one of INDICES
+    systems : names, best first; systems without a value are left out
+    first : probability (share of replicates) that each system is the best
+    pairs : judged pairs scored by all of them, on which the probabilities rest
+    reason : why there are no probabilities, or None
+    """
+
+    index: str
+    systems: tuple[str, ...]
+    first: Mapping[str, float]
+    pairs: int
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        content: dict[str, Any] = {
+            "index": self.index,
+            "systems": list(self.systems),
+            "probability_first": dict(self.first),
+            "pairs": self.pairs,
+        }
+        if self.reason is not None:
+            content["reason"] = self.reason
+        return content
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b between the orders in which two indices put the systems."""
+
+    first: str
+    second: str
+    tau: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {"first": self.first, "second": self.second, "tau": self.tau.as_json()}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreResult:
+    """Every system against one set of judgments.
+
+    Parameters
+    ----------
+    systems : in the order given
+    pairs : numbers: judged, queries, relevant, and the fingerprint of the judgments
+    conventions : every choice behind the numbers, by name
+    comparisons, orderings, agreement : between systems; empty with a single one
+    per_query : DataFrame[system, query_id, pairs, relevant, average_precision, normalised_rank, pearson], NaN where
+        undefined within a query
+    notes : what a person should know, one sentence each
+    query_id, result_id, judgment, weight : the judged pairs themselves
+    """
+
+    systems: tuple[SystemScore, ...]
+    pairs: Mapping[str, Any]
+    conventions: Mapping[str, Any]
+    comparisons: tuple[Comparison, ...]
+    orderings: tuple[Ordering, ...]
+    agreement: tuple[Agreement, ...]
+    per_query: pd.DataFrame
+    notes: tuple[str, ...]
+    query_id: np.ndarray = field(repr=False)
+    result_id: np.ndarray = field(repr=False)
+    judgment: np.ndarray = field(repr=False)
+    weight: np.ndarray = field(repr=False)
+
+    def __getitem__(self, name: str) -> SystemScore:
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise KeyError(name)
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract of `relstudy score --json`."""
+        return {
+            "systems": {system.name: system.as_json() for system in self.systems},
+            "pairs": dict(self.pairs),
+            "conventions": dict(self.conventions),
+            "comparisons": [comparison.as_json() for comparison in self.comparisons],
+            "orderings": [ordering.as_json() for ordering in self.orderings],
+            "agreement": [agreement.as_json() for agreement in self.agreement],
+            "notes": list(self.notes),
+        }
+
+    def table(self) -> pd.DataFrame:
+        """One row a system, the headline figures in columns with their ends: for CSV and LaTeX."""
+        rows = []
+        for system in self.systems:
+            row: dict[str, Any] = {"system": system.name}
+            figures = {
+                "raw_pearson": system.raw.pearson,
+                "raw_spearman": system.raw.spearman,
+                "raw_kendall": system.raw.kendall,
+                "mapped_pearson": system.mapped.pearson,
+                "mapped_spearman": system.mapped.spearman,
+                "mapped_kendall": system.mapped.kendall,
+                "average_precision": system.average_precision,
+                "normalised_rank": system.normalised_rank,
+                **system.graded,
+            }
+            for name, figure in figures.items():
+                row |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
+            row |= {"scored": system.coverage.scored, "judged": system.coverage.judged, "mapping": system.mapping}
+            rows.append(row)
+        return pd.DataFrame(rows)

@@ -1,0 +1,195 @@
+"""Score systems against judgments: every index of paper 004, chapter 5, with its interval and its conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
+from relstudy.analysis.indices.normalised_rank import (
+    normalised_rank_fifth_power,
+    normalised_rank_plain,
+    random_assignment,
+)
+from relstudy.analysis.indices.precision_recall import precision_recall_curve
+from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.scoring.by_query import by_query
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, Options, candidate_of, with_mapping
+from relstudy.analysis.scoring.comparison import agreements, compare, orderings
+from relstudy.analysis.scoring.context import Bench
+from relstudy.analysis.scoring.conventions import conventions, notes_on, numbers
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
+from relstudy.analysis.scoring.trec import graded_figures
+from relstudy.common.errors import RelstudyError
+
+__all__ = ["Options", "score_candidates", "score_systems"]
+
+CONSTANT = "the mapping is constant: no monotone relation was found"
+
+
+def score_systems(
+    judgments: pd.DataFrame,
+    scores: pd.DataFrame,
+    mapped: Mapping[str, MappedScores] | None = None,
+    options: Options | None = None,
+) -> ScoreResult:
+    """Score every system of `scores` against `judgments`.
+
+    Parameters
+    ----------
+    judgments : as `relstudy.calibration.judgments.read_judgments` gives it
+    scores : system, query_id, result_id, score, as `relstudy.mapping.scores.read_scores` gives it
+    mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
+    options : threshold, weights, coverage policy, bootstrap
+
+    Raises
+    ------
+    RelstudyError
+        where a system scores no judged pair, or fewer than half of them without leave (`options.low_coverage`)
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    >>> judgments = pd.DataFrame(pairs | {"judgment": [5.0, 1.0, 4.0, 2.0], "inclusion_probability": 0.5})
+    >>> scores = pd.DataFrame(pairs | {"system": "one", "score": [0.9, 0.2, 0.4, 0.3]})
+    >>> result = score_systems(judgments, scores)
+    >>> result["one"].average_precision.value, result["one"].normalised_rank.value
+    (1.0, 0.0)
+    """
+    options = options or Options()
+    pairs = JudgedPairs.of(judgments)
+    candidates = [
+        candidate_of(pairs, str(name), group, options) for name, group in scores.groupby("system", sort=False)
+    ]
+    given = mapped or {}
+    return score_candidates(pairs, [with_mapping(each, given.get(each.name)) for each in candidates], options)
+
+
+def score_candidates(
+    pairs: JudgedPairs,
+    candidates: list[Candidate],
+    options: Options,
+    progress: Callable[[Sequence[Candidate]], Iterable[Candidate]] | None = None,
+) -> ScoreResult:
+    """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
+    if not candidates:
+        raise RelstudyError("there is no system to score")
+    bench = Bench(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
+    systems = [score_one(bench, candidate) for candidate in (progress(candidates) if progress else candidates)]
+    comparisons = compare(bench, candidates, systems)
+    ranked = orderings(bench, candidates, systems)
+    return ScoreResult(
+        tuple(systems),
+        numbers(pairs, options),
+        conventions(pairs, options),
+        tuple(comparisons),
+        tuple(ranked),
+        tuple(agreements(systems, options.level)),
+        pd.concat([by_query(bench, candidate) for candidate in candidates], ignore_index=True),
+        tuple(notes_on(pairs, candidates, options)),
+        pairs.query_id,
+        pairs.result_id,
+        pairs.judgment,
+        pairs.design_weights(options.weights),
+    )
+
+
+def score_one(bench: Bench, candidate: Candidate) -> SystemScore:
+    """Every index of one system."""
+    used, ranking = candidate.used, candidate.ranking
+    judgments = bench.judgments(used)
+    raw = judgments.correlate(candidate.score[used])
+    figures: dict[str, Figure] = {f"raw_{name}": figure for name, figure in raw.items()}
+    mapped = in_sample = None
+    if candidate.mapped is not None:
+        mapped = judgments.correlate(candidate.mapped.values[used])
+        if np.ptp(candidate.mapped.values[used]) == 0:
+            mapped = {name: replace(each, reason=CONSTANT) for name, each in mapped.items()}
+        figures |= {f"mapped_{name}": figure for name, figure in mapped.items()}
+        if candidate.mapped.in_sample is not None:
+            in_sample = judgments.correlate(candidate.mapped.in_sample[used], ("pearson", "spearman", "kendall"))
+    figures["pearson"] = figures["mapped_pearson" if mapped is not None else "raw_pearson"]
+    figures |= bench.retrieval(ranking, used)
+    graded = graded_figures(bench, candidate, bench.options.graded)
+    missing = {name: _without_figure() for name in CORRELATIONS}
+    return SystemScore(
+        candidate.name,
+        candidate.higher_is_better,
+        candidate.direction_reason,
+        _correlations(bench, raw),
+        _correlations(bench, missing if mapped is None else mapped),
+        "none" if candidate.mapped is None else candidate.mapped.mapping,
+        None if in_sample is None else _correlations(bench, in_sample),
+        bench.estimate(figures["average_precision"]),
+        bench.estimate(figures["normalised_rank"]),
+        _variants(bench, ranking, used),
+        _points(bench, ranking, used, candidate.higher_is_better),
+        _curve(bench, ranking, used, candidate.higher_is_better),
+        {name: bench.estimate(figure) for name, figure in graded.items()},
+        candidate.coverage,
+        np.where(used, candidate.score, np.nan),
+        None if candidate.mapped is None else candidate.mapped.values,
+        None if candidate.mapped is None else candidate.mapped.fitted,
+        figures,
+    )
+
+
+def _correlations(bench: Bench, figures: Mapping[str, Figure]) -> Correlations:
+    return Correlations(*(bench.estimate(figures[name]) for name in CORRELATIONS))
+
+
+def _variants(bench: Bench, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:
+    relevant = bench.relevant[used]
+    figures = {
+        "plain_eq_5_3": normalised_rank_plain(relevant, ranking),
+        "fifth_power_eq_5_5": normalised_rank_fifth_power(relevant, ranking),
+    }
+    if bench.weights_missing is None:
+        chance = random_assignment(len(relevant), int(relevant.sum()))
+        figures |= {f"random_{name}": value for name, value in chance.items()}
+    return {name: value if np.isfinite(value) else None for name, value in figures.items()}
+
+
+def _points(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) -> tuple[PrecisionRecallPoint, ...]:
+    prepared = bench.prepared(used)
+    if bench.weights_missing is not None or prepared.undefined is not None:
+        return ()
+    points = prepared.operating_points(ranking, bench.weight(ranking, used))
+    sign = 1.0 if higher else -1.0
+    return tuple(
+        PrecisionRecallPoint(
+            float(share),
+            float(retrieved),
+            sign * float(threshold),
+            bench.estimate(precision),
+            bench.estimate(recall),
+        )
+        for share, retrieved, threshold, precision, recall in zip(
+            points.share, points.retrieved, points.threshold, points.precision, points.recall, strict=True
+        )
+    )
+
+
+def _curve(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) -> pd.DataFrame:
+    if bench.weights_missing is not None or not bench.relevant[used].any():
+        return pd.DataFrame({"threshold": [], "precision": [], "recall": []}, dtype=float)
+    curve = precision_recall_curve(bench.relevant[used], ranking, bench.weight(ranking, used))
+    number = len(curve.recall)
+    keep = np.unique(np.r_[np.searchsorted(curve.recall, np.linspace(0, 1, 400)), np.arange(min(number, 100))])
+    keep = np.unique(np.r_[keep[keep < number], number - 1])
+    return pd.DataFrame(
+        {
+            "threshold": curve.threshold[keep] * (1.0 if higher else -1.0),
+            "precision": curve.precision[keep],
+            "recall": curve.recall[keep],
+        }
+    )
+
+
+def _without_figure() -> Figure:
+    return Figure(np.nan, np.empty(0), "no mapping was fitted")

@@ -1,0 +1,163 @@
+"""A comparison kept in one file, so that a new system is placed among the old ones without their score files.
+
+What is kept are the judged pairs, every system's scores for them (raw and mapped) and the options. From these the same
+code computes the same numbers again, with the new system in the same bootstrap draws.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import Options
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, write_json
+
+KIND = "relstudy comparison"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class SavedComparison:
+    """Judgments, the systems already scored against them, and the options they were scored with."""
+
+    judgments: pd.DataFrame
+    candidates: list[Candidate]
+    options: Options
+    file: str
+
+    @property
+    def pairs(self) -> JudgedPairs:
+        return JudgedPairs.of(self.judgments)
+
+
+def save_comparison(
+    pairs: JudgedPairs, candidates: list[Candidate], options: Options, path: str | os.PathLike[str]
+) -> None:
+    """Write what a later `--against` needs."""
+    write_json(comparison_json(pairs, candidates, options), path)
+
+
+def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Options) -> dict[str, Any]:
+    """The saved form, plain JSON."""
+    return {
+        "kind": KIND,
+        "version": VERSION,
+        "fingerprint": pairs.fingerprint,
+        "options": asdict(options) | {"directions": dict(options.directions)},
+        "judgments": {
+            "query_id": pairs.query_id.tolist(),
+            "result_id": pairs.result_id.tolist(),
+            "judgment": pairs.judgment.tolist(),
+            "inclusion_probability": _numbers(pairs.probability) if pairs.probability_given else None,
+            "query_probability": _numbers(pairs.query_probability) if pairs.query_probability_given else None,
+        },
+        "systems": [_system_json(candidate) for candidate in candidates],
+    }
+
+
+def _system_json(candidate: Candidate) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "system": candidate.name,
+        "higher_is_better": candidate.higher_is_better,
+        "direction": candidate.direction_reason,
+        "score": _numbers(candidate.given),
+    }
+    if candidate.mapped is not None:
+        content["mapping"] = candidate.mapped.mapping
+        content["mapped"] = _numbers(candidate.mapped.values)
+        in_sample = candidate.mapped.in_sample
+        content["in_sample"] = None if in_sample is None else _numbers(in_sample)
+    return content
+
+
+def _numbers(values: np.ndarray) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def _array(numbers: list[float | None]) -> np.ndarray:
+    return np.array([np.nan if number is None else number for number in numbers], dtype=float)
+
+
+def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
+    """Read what `save_comparison` wrote.
+
+    Raises
+    ------
+    RelstudyError
+        when the file is something else, of another version, or its lists do not fit together
+    """
+    file = os.fspath(path)
+    content = read_json(path)
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); --save writes one')
+    if content.get("version") != VERSION:
+        raise RelstudyError(f"{file}: version {content.get('version')!r} of a saved comparison is not known")
+    try:
+        return _saved(content, file)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise RelstudyError(f"{file}: the saved comparison is damaged ({error!r}); write it again") from None
+
+
+def _saved(content: dict[str, Any], file: str) -> SavedComparison:
+    table = content["judgments"]
+    probability, of_query = table["inclusion_probability"], table.get("query_probability")
+    judgments = pd.DataFrame(
+        {
+            "query_id": pd.Series(table["query_id"], dtype="str"),
+            "result_id": pd.Series(table["result_id"], dtype="str"),
+            "judgment": _array(table["judgment"]),
+            "inclusion_probability": 1.0 if probability is None else _array(probability),
+            "query_probability": np.nan if of_query is None else _array(of_query),
+        }
+    )
+    judgments.attrs["probabilities"] = "absent" if probability is None else "given"
+    pairs = JudgedPairs.of(judgments)
+    if pairs.fingerprint != content["fingerprint"]:
+        raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")
+    options = Options(**content["options"])
+    candidates = []
+    for entry in content["systems"]:
+        beside = _array(entry["score"])
+        if len(beside) != len(pairs):
+            raise ValueError(f"{len(beside)} scores for {len(pairs)} pairs")
+        stated = Options(
+            **{**content["options"], "directions": {"*": "higher" if entry["higher_is_better"] else "lower"}}
+        )
+        candidate = candidate_from(pairs, entry["system"], beside, stated, entry["direction"])
+        if "mapped" in entry:
+            in_sample = None if entry["in_sample"] is None else _array(entry["in_sample"])
+            candidate = with_mapping(candidate, MappedScores(_array(entry["mapped"]), entry["mapping"], in_sample))
+        candidates.append(candidate)
+    return SavedComparison(judgments, candidates, options, file)
+
+
+def same_judgments(saved: SavedComparison, judgments: pd.DataFrame) -> None:
+    """Refuse judgments that are not those of the saved comparison."""
+    given = JudgedPairs.of(judgments)
+    if given.fingerprint != saved.pairs.fingerprint:
+        raise RelstudyError(
+            f"{saved.file}: the comparison was made with other judgments ({len(saved.pairs)} pairs, "
+            f"{saved.pairs.fingerprint}) than those given ({len(given)} pairs, {given.fingerprint})"
+        )
+
+
+def place_among(result: ScoreResult, name: str) -> list[str]:
+    """One sentence an index: where a system stands among the others."""
+    sentences = []
+    for ordering in result.orderings:
+        if name not in ordering.systems:
+            continue
+        place = ordering.systems.index(name) + 1
+        text = f"{name} is {place} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
+        if name in ordering.first:
+            text += f", first with probability {ordering.first[name]:.2f}"
+        sentences.append(text + ".")
+    return sentences

@@ -1,0 +1,167 @@
+"""TREC's forms and measures: qrels made of judgments, runs made of scores, and the measures of `ir-measures` on them.
+
+These measures look at the judged pairs of each query by themselves, count every pair alike and average over queries.
+They are given for those who expect them; they are not corrected for how the pairs were chosen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.context import Bench
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import replacing
+
+
+def gains(judgment: np.ndarray, lowest: float) -> np.ndarray:
+    """Whole gains for graded measures: the judgment rounded (halves up), less the scale's lowest grade, never negative.
+
+    Examples
+    --------
+    >>> gains(np.array([0.4, 1.0, 2.5, 5.2]), lowest=1).tolist()
+    [0, 0, 2, 4]
+    """
+    whole: np.ndarray = np.maximum(0, np.floor(judgment + 0.5) - lowest).astype(np.int64)
+    return whole
+
+
+def lowest_grade(judgment: np.ndarray, threshold: float) -> float:
+    """The lowest grade of the scale that a threshold belongs to: 1 for 1-5 (3) and 1-9 (5), 0 for binary (0.5).
+
+    For any other threshold it is the lowest judgment, rounded.
+    """
+    known = {3.0: 1.0, 5.0: 1.0, 0.5: 0.0}
+    return known.get(float(threshold), float(np.floor(judgment.min() + 0.5)))
+
+
+def write_qrels(judgments: pd.DataFrame, path: str | os.PathLike[str], relevance: np.ndarray | None = None) -> None:
+    """Write judgments as TREC qrels (query, 0, result, whole number).
+
+    Parameters
+    ----------
+    judgments : query_id, result_id, judgment
+    relevance : whole numbers, one a row; None takes the judgments, which must then be whole
+
+    Raises
+    ------
+    RelstudyError
+        for a judgment that is not whole, or an id with a blank in it, which qrels cannot keep
+    """
+    file = os.fspath(path)
+    values = judgments["judgment"].to_numpy(dtype=float) if relevance is None else np.asarray(relevance, dtype=float)
+    fraction = values != np.round(values)
+    if fraction.any():
+        raise RelstudyError(
+            f"{file}: not written, since qrels hold whole numbers and {values[fraction][0]:g} is not one"
+        )
+    for column in ("query_id", "result_id"):
+        blank = judgments[column].astype("str").str.contains(r"\s", regex=True)
+        if blank.any():
+            name = judgments[column][blank].iloc[0]
+            raise RelstudyError(f"{file}: not written, since qrels cannot keep a blank in {column}: {name!r}")
+    lines = pd.DataFrame(
+        {"q": judgments["query_id"], "zero": 0, "r": judgments["result_id"], "grade": values.astype(np.int64)}
+    )
+    with replacing(path) as beside:
+        lines.to_csv(beside, sep=" ", header=False, index=False, quoting=3)
+
+
+def measure_by_query(
+    measures: Sequence[str], query_id: np.ndarray, result_id: np.ndarray, relevance: np.ndarray, score: np.ndarray
+) -> pd.DataFrame:
+    """Measures of `ir-measures` for each query.
+
+    Parameters
+    ----------
+    measures : names as ir-measures writes them: "nDCG@10", "AP(rel=2)", "RR"
+    query_id, result_id : text [pairs]
+    relevance : whole numbers [pairs]
+    score : float [pairs], higher is better; NaN leaves the pair out of the run
+
+    Returns
+    -------
+    DataFrame[measure, query_id, value]
+    """
+    qrels = pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance})
+    scored = np.isfinite(score)
+    run = pd.DataFrame({"query_id": query_id[scored], "doc_id": result_id[scored], "score": score[scored]})
+    return measure_run(measures, qrels, run)
+
+
+def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame) -> pd.DataFrame:
+    """As `measure_by_query`, from qrels[query_id, doc_id, relevance] and run[query_id, doc_id, score]."""
+    import ir_measures
+
+    parsed = []
+    for name in measures:
+        try:
+            parsed.append(ir_measures.parse_measure(name))
+        except (ValueError, NameError, SyntaxError) as error:
+            raise RelstudyError(f"{name!r} is not a measure that ir-measures knows ({error})") from None
+    rows = ir_measures.iter_calc(parsed, qrels, run)
+    return pd.DataFrame(
+        [(str(row.measure), row.query_id, row.value) for row in rows], columns=["measure", "query_id", "value"]
+    )
+
+
+def interpolated_precision(relevant: np.ndarray, total: int, levels: Sequence[float]) -> np.ndarray:
+    """Interpolated precision of one query at recall levels, as trec_eval gives it since its version 10.
+
+    A level is reached with round(level * total) relevant results (halves up), and the precision there is the highest
+    at that depth or any below. ir-measures rests on an older trec_eval, which rounded up; the two differ in the
+    fourth digit where a query has hundreds of relevant results.
+
+    Parameters
+    ----------
+    relevant : bool [results], in the order retrieved
+    total : relevant results of the query, retrieved or not
+    levels : recall levels, from 0 to 1
+
+    Examples
+    --------
+    >>> interpolated_precision(np.array([True, False, True]), 2, [0.0, 0.5, 1.0]).round(4).tolist()
+    [1.0, 1.0, 0.6667]
+    """
+    depth = np.flatnonzero(relevant) + 1
+    best = np.maximum.accumulate((np.arange(1, len(depth) + 1) / depth)[::-1])[::-1]
+    need = np.floor(np.asarray(levels) * total + 0.5).astype(int)
+    reached = np.maximum(need, 1) <= len(depth)
+    place = np.minimum(np.maximum(need, 1), len(depth)) - 1
+    return np.where(reached, best[place], 0.0) if len(depth) else np.zeros(len(need))
+
+
+def graded_figures(bench: Bench, candidate: Candidate, measures: Sequence[str]) -> dict[str, Figure]:
+    """Means over queries of graded and binary measures, with their bootstrap replicates.
+
+    nDCG takes whole gains (`gains`); the others take the study's own threshold. Queries without a relevant pair
+    count as 0, as trec_eval counts them. They speak of the judged pairs, so their replicates draw whole queries and know
+    of no collection.
+    """
+    counts = bench.draws.counts
+    pairs, threshold = bench.pairs, bench.options.threshold
+    if not measures:
+        return {}
+    score = np.full(len(pairs), np.nan)
+    score[candidate.used] = candidate.ranking
+    graded = gains(pairs.judgment, lowest_grade(pairs.judgment, threshold))
+    binary = bench.relevant.astype(np.int64)
+    place = {name: number for number, name in enumerate(pairs.queries)}
+    figures = {}
+    for relevance, chosen in (
+        (graded, [m for m in measures if "nDCG" in m]),
+        (binary, [m for m in measures if "nDCG" not in m]),
+    ):
+        if not chosen:
+            continue
+        table = measure_by_query(chosen, pairs.query_id, pairs.result_id, relevance, score)
+        for name, rows in table.groupby("measure", sort=False):
+            by_query = np.zeros(len(place))
+            by_query[[place[query] for query in rows["query_id"]]] = rows["value"]
+            figures[str(name)] = Figure(float(by_query.mean()), by_query @ counts / counts.sum(axis=0))
+    return {name: figures[name] for name in measures if name in figures}
