@@ -316,9 +316,9 @@ def our_folder(folder: Path) -> Path:
 
 def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: int, threads: int) -> dict[str, Any]:
     """Serve, load, and compare what was acknowledged with the export."""
-    from relstudy.studyapp.export import ratings_table
-    from relstudy.studyapp.store import Store
-    from relstudy.studyapp.study import Study
+    from relstudy.studyapp.config.study import Study
+    from relstudy.studyapp.database.store import Store
+    from relstudy.studyapp.monitoring.export import ratings_table
 
     port = free_port()
     command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--workers", str(workers)]

@@ -50,8 +50,8 @@ def make_study(folder: Path, items: int, seed: int = 0) -> None:
 
 def ours(items: int, queries: int, results: int) -> tuple[float, int]:
     """Seconds for load, fit, draw and write; number of pairs."""
-    from relstudy.studyapp.choosing import Options, choose
     from relstudy.studyapp.commands.sample import write
+    from relstudy.studyapp.sampling.first_round import Options, choose
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -67,7 +67,7 @@ def make_pictures_study(folder: Path, items: int, seed: int = 0) -> None:
     """Pictures of one pixel with keywords, and the features of the paper's systems made up, as if indexed before."""
     from PIL import Image
 
-    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.collection.items import Collection
 
     rng = np.random.default_rng(seed)
     (folder / "pictures").mkdir()
@@ -104,8 +104,8 @@ def make_pictures_study(folder: Path, items: int, seed: int = 0) -> None:
 
 def paper_systems(items: int, queries: int, results: int) -> None:
     """As `ours`, with the paper's four systems; indexing is not counted."""
-    from relstudy.studyapp.choosing import Options, choose
     from relstudy.studyapp.commands.sample import write
+    from relstudy.studyapp.sampling.first_round import Options, choose
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -170,8 +170,8 @@ class World:
     """
 
     def __init__(self, relevant: np.ndarray, systems: dict[str, np.ndarray], results: int) -> None:
-        from relstudy.studyapp.collection import Collection, Item
-        from relstudy.studyapp.design import Round, shape
+        from relstudy.studyapp.collection.items import Collection, Item
+        from relstudy.studyapp.sampling.design import Round, shape
 
         number = len(relevant)
         collection = Collection([Item(f"i{place}", "image") for place in range(number)])
@@ -202,7 +202,7 @@ class World:
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """One draw: [systems, design / rank to the fifth / no weights, precision and recall]."""
         from relstudy.analysis.scoring.judged import rank_power_weights
-        from relstudy.studyapp.sampling import simple_random_sample, systematic_sample
+        from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
 
         queries = simple_random_sample(len(self.shapes), len(self.shapes) // 2, rng)
         chosen = [systematic_sample(self.shapes[query].probability, rng) for query in queries]
@@ -242,7 +242,7 @@ def bias(number: int = 400, draws: int = 200) -> None:
 
 def within_two_errors(number: int = 300, draws: int = 200, sets: int = 24) -> None:
     """How often a mean over draws lies within two standard errors of the demo's truth, over sets of draws."""
-    from relstudy.studyapp.collection import Collection, Item, split_keywords
+    from relstudy.studyapp.collection.items import Collection, Item, split_keywords
     from relstudy.studyapp.demo.collection import make_collection
     from relstudy.studyapp.systems.keywords import Keywords
 
@@ -281,12 +281,12 @@ def rounds(number: int = 1_000) -> None:
 
     from relstudy.analysis.indices.uniformity import uniformity_table
     from relstudy.mapping.fitted import FittedMapping
-    from relstudy.studyapp.choosing import Options, choose_from
-    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.demo.collection import make_collection, write_collection
     from relstudy.studyapp.demo.panel import Panel, draw_raters
-    from relstudy.studyapp.next_round import NextOptions, next_from
-    from relstudy.studyapp.sources import open_sources
+    from relstudy.studyapp.sampling.first_round import Options, choose_from
+    from relstudy.studyapp.sampling.next_round import NextOptions, next_from
+    from relstudy.studyapp.sampling.sources import open_sources
 
     with tempfile.TemporaryDirectory() as name:
         demo = make_collection(number, 0)

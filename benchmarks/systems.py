@@ -54,7 +54,7 @@ def cpu() -> float:
 
 
 def main() -> None:
-    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.systems import SYSTEMS, fit
     from relstudy.studyapp.systems.base import silent
 

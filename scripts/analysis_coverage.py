@@ -24,9 +24,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.draws import two_stages, whole_queries
 from relstudy.common.console import print_table, progress
-from relstudy.studyapp.demo.latent import draw_scenes
+from relstudy.studyapp.demo.pictures.latent import draw_scenes
 from relstudy.studyapp.demo.truth import closeness, to_scale
-from relstudy.studyapp.sampling import inclusion_probabilities, rank_share, simple_random_sample, systematic_sample
+from relstudy.studyapp.sampling.drawing import (
+    inclusion_probabilities,
+    rank_share,
+    simple_random_sample,
+    systematic_sample,
+)
 
 IMAGES = 320
 SKILL = (0.9, 0.7, 0.5, 0.3)

@@ -24,7 +24,7 @@ from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table
-from relstudy.studyapp.collection import Collection
+from relstudy.studyapp.collection.items import Collection
 
 ENCODED = ("lsh", "pcah", "itq", "spherical")
 

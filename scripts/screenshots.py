@@ -14,17 +14,17 @@ import pandas as pd
 import sqlalchemy as sa
 from playwright.sync_api import Page, sync_playwright
 
-from relstudy.studyapp import people
-from relstudy.studyapp.access import set_password
-from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.config.secret import read_secret
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store, ratings
 from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.demo.panel import Panel, draw_raters
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.visit import read_page
-from relstudy.studyapp.items import item_key
-from relstudy.studyapp.secret import read_secret
-from relstudy.studyapp.store import Store, ratings
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import create_app, prepare
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "assets"
 PASSWORD = "only for this picture"

@@ -23,8 +23,8 @@ def backup(folder: Path, output: Path | None) -> None:
     import time
 
     from relstudy.common.console import say
-    from relstudy.studyapp.backup import copy_database
     from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.database.backup import copy_database
 
     _, store = open_database(folder)
     target = output or folder / f"backup-{time.strftime('%Y%m%d-%H%M%S')}.db"

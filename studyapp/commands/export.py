@@ -39,9 +39,9 @@ def export(
     from relstudy.common.console import print_json, say
     from relstudy.common.errors import RelstudyError
     from relstudy.common.tables import write_json, write_table
+    from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_database
-    from relstudy.studyapp.export import people_table, ratings_table
-    from relstudy.studyapp.slots import HAND_OUT_RULE
+    from relstudy.studyapp.monitoring.export import people_table, ratings_table
 
     study, store = open_database(folder)
     if scale is not None and scale not in {s.name for s in study.scales}:

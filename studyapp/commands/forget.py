@@ -21,8 +21,8 @@ def forget(folder: Path, rater: str, yes: bool) -> None:
       relstudy forget my-study R7K2QXMB
     """
     from relstudy.common.console import say
+    from relstudy.studyapp.assignment.invitations import forget as remove
     from relstudy.studyapp.commands.opening import open_database
-    from relstudy.studyapp.people import forget as remove
 
     _, store = open_database(folder)
     if not yes:

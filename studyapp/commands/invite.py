@@ -25,9 +25,9 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
       relstudy invite my-study -n 12 -o links.csv
     """
     from relstudy.common.console import print_json, print_table, say
+    from relstudy.studyapp.assignment.invitations import crowd_link
+    from relstudy.studyapp.assignment.invitations import invite as make
     from relstudy.studyapp.commands.opening import open_study
-    from relstudy.studyapp.people import crowd_link
-    from relstudy.studyapp.people import invite as make
 
     study, store = open_study(folder)
     base = (url or study.url or "http://localhost:8000").rstrip("/")
@@ -61,7 +61,7 @@ def _write(path: Path, links: list[dict[str, str]]) -> None:
     import csv
     import io
 
-    from relstudy.studyapp.secret import write_private
+    from relstudy.studyapp.config.secret import write_private
 
     text = io.StringIO()
     writer = csv.DictWriter(text, ["rater_id", "link", "completion_code"], lineterminator="\n")

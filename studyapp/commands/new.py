@@ -33,7 +33,7 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     from relstudy.common.console import progress, say
     from relstudy.common.errors import RelstudyError
     from relstudy.common.tables import write_text
-    from relstudy.studyapp.starter import starter_toml
+    from relstudy.studyapp.config.starter import starter_toml
 
     settings = folder / "study.toml"
     if settings.exists():

@@ -10,12 +10,12 @@ import click
 
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.commands.sample_told import Cost, summarise, tell, tell_next
+from relstudy.studyapp.commands.print_preview import Cost, summarise, tell, tell_next
 
 if TYPE_CHECKING:
-    from relstudy.studyapp.choosing import Chosen
-    from relstudy.studyapp.next_round import NextRound
-    from relstudy.studyapp.study import Study
+    from relstudy.studyapp.config.study import Study
+    from relstudy.studyapp.sampling.first_round import Chosen
+    from relstudy.studyapp.sampling.next_round import NextRound
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -140,13 +140,13 @@ def sample(
       relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
       relstudy sample my-study --from-mappings
     """
-    from relstudy.studyapp.choosing import Options, choose
+    from relstudy.studyapp.sampling.first_round import Options, choose
 
     study = _study(folder)
     per_second, second_source = _seconds(folder, seconds)
     cost = Cost(raters, _ratings_per_pair(study), per_second, second_source)
     if from_mappings:
-        from relstudy.studyapp.next_round import NextOptions, choose_next
+        from relstudy.studyapp.sampling.next_round import NextOptions, choose_next
 
         later = NextOptions(queries, same_queries, results, floor, _categories(study, paradigm), paradigm, seed)
         added = choose_next(folder, mappings or folder / "mappings", judgments or folder / "judgments.csv", later, bar)
@@ -182,7 +182,7 @@ def sample(
 def write(folder: Path, chosen: Chosen | NextRound) -> None:
     """Write pairs.csv, design.json and the scores of built-in systems."""
     from relstudy.common.tables import write_table
-    from relstudy.studyapp.sources import computed
+    from relstudy.studyapp.sampling.sources import computed
 
     chosen.scores.write(folder, [name for name in chosen.scores.systems if computed(name)])
     write_table(chosen.pairs, folder / "pairs.csv")
@@ -198,7 +198,7 @@ def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:
 
 
 def _study(folder: Path) -> Study | None:
-    from relstudy.studyapp.study import Study
+    from relstudy.studyapp.config.study import Study
 
     return Study.load(folder) if (folder / "study.toml").exists() else None
 

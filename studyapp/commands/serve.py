@@ -37,6 +37,6 @@ def serve(
     Example:
       relstudy serve my-study --port 8000 --workers 2
     """
-    from relstudy.studyapp.server import Serving, run
+    from relstudy.studyapp.web.server import Serving, run
 
     run(Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet), reset_admin=reset_admin)

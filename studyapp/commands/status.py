@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from relstudy.studyapp.insight import Insight
+    from relstudy.studyapp.monitoring.statistics import Insight
 
 
 @click.command()
@@ -28,11 +28,11 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
       relstudy status my-study --raters
     """
     from relstudy.common.console import print_json, print_table
+    from relstudy.studyapp.assignment.leases import leases
     from relstudy.studyapp.commands.opening import open_database
-    from relstudy.studyapp.insight import study_insight
-    from relstudy.studyapp.leases import leases
-    from relstudy.studyapp.site import write_state
-    from relstudy.studyapp.status import study_status
+    from relstudy.studyapp.monitoring.statistics import study_insight
+    from relstudy.studyapp.monitoring.status import study_status
+    from relstudy.studyapp.web.site import write_state
 
     study, store = open_database(folder)
     if state is not None:

@@ -55,9 +55,9 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     import numpy as np
 
     from relstudy.common.errors import RelstudyError
-    from relstudy.studyapp.collection import Collection
-    from relstudy.studyapp.kept_scores import KeptScores
-    from relstudy.studyapp.next_round import read_pairs
+    from relstudy.studyapp.collection.items import Collection
+    from relstudy.studyapp.sampling.kept_scores import KeptScores
+    from relstudy.studyapp.sampling.next_round import read_pairs
     from relstudy.studyapp.systems import fit
 
     collection = Collection.load(folder)

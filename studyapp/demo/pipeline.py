@@ -15,7 +15,7 @@ import pandas as pd
 
 from relstudy.common.console import progress
 from relstudy.common.tables import write_json, write_table, write_text
-from relstudy.studyapp.collection import Collection
+from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.demo.folder import claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url

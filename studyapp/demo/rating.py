@@ -8,15 +8,15 @@ from pathlib import Path
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.config.secret import read_secret
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.panel import Panel
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.visit import Answer, visit_all
-from relstudy.studyapp.items import item_key
-from relstudy.studyapp.people import invite
-from relstudy.studyapp.secret import read_secret
-from relstudy.studyapp.store import Store
-from relstudy.studyapp.study import Study
 
 
 def rate(folder: Path, panel: Panel, show: Stages) -> tuple[dict[str, int], int]:

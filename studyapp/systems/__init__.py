@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from relstudy.studyapp.collection import Collection
+    from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.systems.base import Progress, System
 
 SYSTEMS: dict[str, tuple[str, str]] = {

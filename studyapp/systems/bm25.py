@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, silent
 
 

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
 
 HUES, SATURATIONS, VALUES, GREYS = 18, 3, 3, 4

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
 from relstudy.studyapp.systems.features import picture_features
 from relstudy.studyapp.systems.segments import segment_features

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from relstudy.common.tables import replacing
-from relstudy.studyapp.collection import Collection, read_picture
+from relstudy.studyapp.collection.items import Collection, read_picture
 from relstudy.studyapp.systems.base import Progress
 
 Compute = Callable[[np.ndarray], dict[str, np.ndarray]]

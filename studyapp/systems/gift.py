@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
 from relstudy.studyapp.systems.colour import COLOURS, palette_index
 from relstudy.studyapp.systems.features import picture_features

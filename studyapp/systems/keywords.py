@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, silent
 
 
@@ -20,7 +20,7 @@ class Keywords:
 
     Examples
     --------
-    >>> from relstudy.studyapp.collection import split_keywords
+    >>> from relstudy.studyapp.collection.items import split_keywords
     >>> items = [Item(name, "image", keywords=split_keywords(words))
     ...          for name, words in [("a", "sky, sea"), ("b", "sky, grass, cow"), ("c", "city")]]
     >>> system = Keywords().fit(Collection(items))

@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
 from relstudy.studyapp.systems.features import picture_features
 

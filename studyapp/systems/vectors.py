@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, silent
 
 MEASURES = ("cosine", "dot", "l2")

@@ -14,17 +14,17 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
-from relstudy.studyapp.access import set_password
-from relstudy.studyapp.admin import figures
-from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.leases import leases
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store, assignments
 from relstudy.studyapp.demo.visit import read_page
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.insight import insight, study_insight
-from relstudy.studyapp.leases import leases
-from relstudy.studyapp.people import invite
-from relstudy.studyapp.store import Store, assignments
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.monitoring.statistics import insight, study_insight
+from relstudy.studyapp.web.admin import figures
+from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import create_app, prepare
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.figures import THEME
-from relstudy.studyapp.charts import (
+from relstudy.studyapp.web.admin.charts import (
     HEIGHT,
     WIDTH,
     Line,
@@ -24,7 +24,7 @@ from relstudy.studyapp.charts import (
     spark,
 )
 
-CSS = (Path(__file__).parents[2] / "studyapp" / "static" / "study.css").read_text(encoding="utf-8")
+CSS = (Path(__file__).parents[2] / "studyapp" / "web" / "static" / "study.css").read_text(encoding="utf-8")
 EVIL = "<script>alert('x')</script>\" onload=\"x"
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.studyapp.insight import SECONDS, Insight, insight
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.statistics import SECONDS, Insight, insight
 
 STUDY = Study.parse(
     """

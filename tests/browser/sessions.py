@@ -16,15 +16,15 @@ from flask.typing import ResponseReturnValue
 from PIL import Image, ImageDraw
 from playwright.sync_api import Locator, Page, expect
 
-from relstudy.studyapp import people
-from relstudy.studyapp.access import set_password
-from relstudy.studyapp.app import create_app, prepare
+from relstudy.studyapp.assignment import invitations as people
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.config.secret import read_secret
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.visit import read_page
-from relstudy.studyapp.items import item_key
-from relstudy.studyapp.secret import read_secret
-from relstudy.studyapp.store import Store
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import create_app, prepare
 
 PASSWORD = "a password for tests"
 

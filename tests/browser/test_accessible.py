@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from relstudy.studyapp.enrolment import code
+from relstudy.studyapp.assignment.raters import code
 from tests.browser.sessions import Rater, log_in
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from playwright.sync_api import expect
 from sqlalchemy.exc import OperationalError
 
-from relstudy.studyapp import rating
+from relstudy.studyapp.web.rater import rating
 from tests.browser.sessions import Seat, Served
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from relstudy.studyapp import people
-from relstudy.studyapp.app import prepare
-from relstudy.studyapp.store import Store
+from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web.app import prepare
 from tests.browser.sessions import PLAIN, Rater, Seat, exported, item_names, write_study
 
 

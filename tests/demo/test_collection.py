@@ -7,9 +7,9 @@ from scipy.stats import spearmanr
 
 from relstudy.common.tables import read_table
 from relstudy.studyapp.demo.collection import make_collection, write_collection
-from relstudy.studyapp.demo.latent import PLACES, draw_scenes
-from relstudy.studyapp.demo.light import HOURS
-from relstudy.studyapp.demo.scenes import paint
+from relstudy.studyapp.demo.pictures.latent import PLACES, draw_scenes
+from relstudy.studyapp.demo.pictures.light import HOURS
+from relstudy.studyapp.demo.pictures.scenes import paint
 from relstudy.studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
 
 

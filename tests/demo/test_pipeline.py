@@ -14,14 +14,14 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores import read_scores
-from relstudy.studyapp.commands.demo import demo
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url
 from relstudy.studyapp.demo.panel import Panel, draw_raters
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
 from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
-from relstudy.studyapp.study import Study
 
 SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
 SYSTEMS = ("keywords", "colour")
@@ -163,7 +163,7 @@ def test_a_foreign_demo_json_does_not_open_the_folder(tmp_path):
 
 
 def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished, monkeypatch):
-    from relstudy.studyapp.store import Store
+    from relstudy.studyapp.database.store import Store
 
     monkeypatch.setenv("DATABASE_URL", "postgresql://nowhere/none")
     with without_database_url():

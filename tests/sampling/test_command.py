@@ -156,7 +156,7 @@ def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
 
 
 def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, monkeypatch):
-    from relstudy.studyapp import kept_scores
+    from relstudy.studyapp.sampling import kept_scores
 
     monkeypatch.setattr(kept_scores, "FULL_ROWS", 10)
     monkeypatch.setattr(kept_scores, "DEPTH", 3)

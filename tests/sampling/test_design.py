@@ -13,14 +13,14 @@ from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.studyapp import next_round
-from relstudy.studyapp.choosing import PAIR_COLUMNS, Options, choose_from, draw_results
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.demo.panel import Panel, draw_raters
-from relstudy.studyapp.design import Design, Round, shape
-from relstudy.studyapp.next_round import NextOptions, next_from
-from relstudy.studyapp.responses import Plan, ResponseShape, Term
-from relstudy.studyapp.sampling import simple_random_sample, systematic_sample
+from relstudy.studyapp.sampling import next_round
+from relstudy.studyapp.sampling.design import Design, Round, shape
+from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
+from relstudy.studyapp.sampling.first_round import PAIR_COLUMNS, Options, choose_from, draw_results
+from relstudy.studyapp.sampling.next_round import NextOptions, next_from
+from relstudy.studyapp.sampling.response_model import Plan, ResponseShape, Term
 
 
 def first_round(results=6, queries=5, population=12, floor=0.05, number=1, draw=1, shapes=None):
@@ -460,7 +460,7 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     items = [Item(f"i{n}", "image", keywords=frozenset({f"w{n % 3}"})) for n in range(12)]
     items += [Item("q1", "text", text="w1", role="query"), Item("q2", "text", text="w2", role="query")]
     collection = Collection(items)
-    from relstudy.studyapp.sources import BuiltInSource
+    from relstudy.studyapp.sampling.sources import BuiltInSource
     from relstudy.studyapp.systems.keywords import Keywords
 
     sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection))]

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.sampling import (
+from relstudy.studyapp.sampling.drawing import (
     base_block,
     inclusion_probabilities,
     rank_share,

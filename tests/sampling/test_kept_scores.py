@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from relstudy.mapping.scores import read_scores
-from relstudy.studyapp import kept_scores
-from relstudy.studyapp.kept_scores import KeptScores
+from relstudy.studyapp.sampling import kept_scores
+from relstudy.studyapp.sampling.kept_scores import KeptScores
 
 IDS = np.array([f"i{place:03d}" for place in range(50)], dtype=object)
 

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import norm
 from worlds import MatrixSource, noise_world
 
-from relstudy.studyapp.choosing import Options, choose_from
-from relstudy.studyapp.collection import Collection, Item
-from relstudy.studyapp.design import Round, shape
-from relstudy.studyapp.preview import Expectation, chance_of_good, rater_hours
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.design import Round, shape
+from relstudy.studyapp.sampling.first_round import Options, choose_from
+from relstudy.studyapp.sampling.preview import Expectation, chance_of_good, rater_hours
 
 
 def test_the_chance_of_being_good_at_a_rank_is_that_of_two_correlated_normals():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.studyapp.responses import COMBINED, USED_UP, Judged, Term, bins_of, plan_round, predicted
+from relstudy.studyapp.sampling.response_model import COMBINED, USED_UP, Judged, Term, bins_of, plan_round, predicted
 
 SCALE = (1, 2, 3, 4, 5)
 LINE = {"one": FittedMapping(np.array([0.0, 1.0]), np.array([1.0, 5.0]), system="one")}

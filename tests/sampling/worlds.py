@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.collection import Collection, Item, split_keywords
+from relstudy.studyapp.collection.items import Collection, Item, split_keywords
 from relstudy.studyapp.demo.collection import make_collection
-from relstudy.studyapp.sources import BuiltInSource
+from relstudy.studyapp.sampling.sources import BuiltInSource
 from relstudy.studyapp.systems.keywords import Keywords
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.studyapp.app import create_app, prepare
-from relstudy.studyapp.store import Store
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web.app import create_app, prepare
 from tests.studyapp.cluster import Cluster, installed
 from tests.studyapp.studies import TOML, Made, write_study
 

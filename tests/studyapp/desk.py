@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.answers import submit
-from relstudy.studyapp.catalogue import Catalogue
-from relstudy.studyapp.enrolment import enrol, lock_rater
-from relstudy.studyapp.handout import finish, next_step
-from relstudy.studyapp.sequence import look, start
-from relstudy.studyapp.store import assignments
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.assignment.answers import submit
+from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.next_page import finish, next_step
+from relstudy.studyapp.assignment.raters import enrol, lock_rater
+from relstudy.studyapp.assignment.sequence import look, start
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import assignments
 from tests.studyapp.studies import Made
 
 

@@ -6,7 +6,7 @@ import json
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.store import Store
+from relstudy.studyapp.database.store import Store
 
 ROWS = (
     "INSERT INTO pairs (pair_id, query_id, result_id, paradigm, source, inclusion_probability, block, active) "

@@ -8,9 +8,9 @@ from pathlib import Path
 from flask import Flask
 from PIL import Image
 
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.store import Store
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.export import ratings_table
 
 TOML = """
 [study]

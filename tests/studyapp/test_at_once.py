@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from relstudy.studyapp import rating
-from relstudy.studyapp.rating import PAGE
-from relstudy.studyapp.store import assignments, slots
+from relstudy.studyapp.database.store import assignments, slots
+from relstudy.studyapp.web.rater import rating
+from relstudy.studyapp.web.rater.rating import PAGE
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from relstudy.studyapp.app import prepare
+from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.export import people_table
-from relstudy.studyapp.people import invite
-from relstudy.studyapp.store import Store
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web.app import prepare
 from tests.studyapp.browse import Browser
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
@@ -54,7 +54,7 @@ def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_pa
     table = pd.read_csv(links)
     assert list(table.columns) == ["rater_id", "link", "completion_code"] and len(table) == 3
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
-    from relstudy.studyapp.app import create_app
+    from relstudy.studyapp.web.app import create_app
 
     browser = Browser(create_app(folder))
     browser.join(table["link"][0].removeprefix("https://study.example.org"))
@@ -170,7 +170,7 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
     (folder / "pairs.csv").write_text(
         "pair_id,query_id,result_id,paradigm,block\nb,q0,r0,image,base\nt1,words,essay,text,unique\nt2,words,r1,text,unique\n"
     )
-    from relstudy.studyapp.app import create_app, prepare
+    from relstudy.studyapp.web.app import create_app, prepare
 
     prepare(folder)
     browser = Browser(create_app(folder))
@@ -235,7 +235,7 @@ def test_pairs_that_the_collection_lacks_are_refused_by_row(tmp_path: Path) -> N
 
 
 def test_the_server_serves_pages_and_prints_the_one_time_link_only_until_a_password_is_set(tmp_path: Path) -> None:
-    from relstudy.studyapp.access import set_password
+    from relstudy.studyapp.web.admin.access import set_password
 
     folder = write_study(tmp_path / "s")
     with serving(folder, workers=2) as address, urllib.request.urlopen(address) as answer:
@@ -268,7 +268,7 @@ def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callabl
     first.join()
     assert first.rate_all() == 2 + 6
     (made.folder / "study.toml").write_text(one_each + "ratings_per_pair = 2\n")
-    from relstudy.studyapp.app import create_app, prepare
+    from relstudy.studyapp.web.app import create_app, prepare
 
     prepare(made.folder, made.store)
     second = Browser(create_app(made.folder, store=made.store))
@@ -283,7 +283,7 @@ def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Cal
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path
     (made.folder / "study.toml").write_text(TOML.replace('["personal", "open"]', '["open"]'))
-    from relstudy.studyapp.app import create_app
+    from relstudy.studyapp.web.app import create_app
 
     browser = Browser(create_app(made.folder, store=Store(made.store.url.render_as_string())))
     browser.get(path)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from relstudy.studyapp.export import people_table
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.export import people_table
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

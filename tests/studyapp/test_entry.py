@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.people import crowd_link, invite
-from relstudy.studyapp.site import write_state
-from relstudy.studyapp.store import raters
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.assignment.invitations import crowd_link, invite
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.web.site import write_state
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

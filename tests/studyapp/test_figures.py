@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.insight import insight, study_insight
-from relstudy.studyapp.leases import leases
-from relstudy.studyapp.people import invite
-from relstudy.studyapp.status import study_status
-from relstudy.studyapp.store import LEASED, slots
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.leases import leases
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import LEASED, slots
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.monitoring.statistics import insight, study_insight
+from relstudy.studyapp.monitoring.status import study_status
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made

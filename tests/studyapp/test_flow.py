@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.export import ratings_table
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.answers import submit
-from relstudy.studyapp.app import create_app, prepare
-from relstudy.studyapp.catalogue import Catalogue
-from relstudy.studyapp.enrolment import enrol, lock_rater
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.handout import add_pages, next_step
-from relstudy.studyapp.sequence import look, start
-from relstudy.studyapp.slots import renew
-from relstudy.studyapp.store import DONE, Store, assignments, raters, slots
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.assignment.answers import submit
+from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.next_page import add_pages, next_step
+from relstudy.studyapp.assignment.raters import enrol, lock_rater
+from relstudy.studyapp.assignment.sequence import look, start
+from relstudy.studyapp.assignment.slots import renew
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import DONE, Store, assignments, raters, slots
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web.app import create_app, prepare
 from tests.studyapp.browse import Browser
 from tests.studyapp.cluster import Cluster
 from tests.studyapp.desk import Desk, toml

@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.app import prepare
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.store import Store
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web.app import prepare
 from tests.studyapp.browse import Browser, Page
 from tests.studyapp.studies import Made, write_study
 
@@ -206,7 +206,7 @@ def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_afte
     make_local: Callable[..., Made],
 ) -> None:
     """The complaint: minutes of work lost against a dropped session that was answered as success."""
-    from relstudy.studyapp.people import invite
+    from relstudy.studyapp.assignment.invitations import invite
 
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path

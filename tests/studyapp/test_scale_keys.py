@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relstudy.studyapp.show import choices
-from relstudy.studyapp.study_parts import SCALES, Scale
+from relstudy.studyapp.config.study_parts import SCALES, Scale
+from relstudy.studyapp.web.rendering import choices
 
 
 @pytest.mark.parametrize(

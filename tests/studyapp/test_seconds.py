@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.store import assignments, raters
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import assignments, raters
+from relstudy.studyapp.monitoring.export import ratings_table
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
 

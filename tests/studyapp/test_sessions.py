@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.access import make_setup_link, set_password
-from relstudy.studyapp.app import create_app
-from relstudy.studyapp.export import people_table
-from relstudy.studyapp.people import forget, invite
-from relstudy.studyapp.store import raters
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.assignment.invitations import forget, invite
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web.admin.access import make_setup_link, set_password
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

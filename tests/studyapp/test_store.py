@@ -13,14 +13,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.app import create_app, prepare
-from relstudy.studyapp.backup import copy_database
-from relstudy.studyapp.catalogue import Catalogue
-from relstudy.studyapp.export import ratings_table
-from relstudy.studyapp.migrations import versions
-from relstudy.studyapp.people import forget
-from relstudy.studyapp.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
-from relstudy.studyapp.study import Study
+from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.backup import copy_database
+from relstudy.studyapp.database.migrations import versions
+from relstudy.studyapp.database.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web.app import create_app, prepare
 from tests.studyapp.browse import Browser
 from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import TOML, Made, write_study

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.starter import starter_toml
-from relstudy.studyapp.study import Study
-from relstudy.studyapp.study_parts import SCALES, Scale
-from relstudy.studyapp.toml_lines import line_numbers
+from relstudy.studyapp.config.starter import starter_toml
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import SCALES, Scale
+from relstudy.studyapp.config.toml_lines import line_numbers
 
 HEAD = '[study]\nid = "t"\ntitle = "t"\n'
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from relstudy.common.errors import RelstudyError, TableError
-from relstudy.studyapp.collection import Collection, Item, read_picture
+from relstudy.studyapp.collection.items import Collection, Item, read_picture
 
 
 def write(folder, text):

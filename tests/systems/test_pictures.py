@@ -11,7 +11,7 @@ from pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_col
 from PIL import Image
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems import SYSTEMS, make
 from relstudy.studyapp.systems.colour import COLOURS as PALETTE
 from relstudy.studyapp.systems.colour import hsv, palette_index

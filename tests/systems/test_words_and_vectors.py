@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection import Collection, Item
-from relstudy.studyapp.sources import open_sources
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.sources import open_sources
 from relstudy.studyapp.systems import make
 
 words = st.frozensets(st.sampled_from("abcdef"), max_size=4)

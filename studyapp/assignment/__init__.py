@@ -1,0 +1,1 @@
+"""Who rates what next: the pool of pages, what each rater has been given, and what became of it."""

@@ -1,0 +1,83 @@
+"""Inviting people and forgetting them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.raters import enrol
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots
+from relstudy.studyapp.web.rater.entry import token_identity
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A personal link: who it makes its holder, and the path to hand out."""
+
+    rater_id: str
+    path: str
+    completion_code: str
+
+
+def invite(store: Store, study: Study, count: int) -> list[Invitation]:
+    """Make personal links. Only the hash of a token is kept, so a link can be shown once."""
+    if "personal" not in study.entry.rules:
+        raise RelstudyError('this study takes nobody by personal link; add "personal" to [entry] rules in study.toml')
+    invitations = []
+    now = time.time()
+    with store.write() as connection:
+        for _ in range(count):
+            token = secrets.token_urlsafe(18)
+            rater = enrol(connection, study, "personal", token_identity(token), {}, now)
+            invitations.append(Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code))
+    return invitations
+
+
+def crowd_link(study: Study) -> str | None:
+    """The path and parameters to enter on the crowd platform; None when the study has no crowd rule."""
+    entry = study.entry
+    if "prolific" in entry.rules:
+        values = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
+    elif "crowd" in entry.rules:
+        values = {}
+    else:
+        return None
+    names = [entry.id_parameter, *entry.keep_parameters]
+    return "/join?" + "&".join(f"{name}={values.get(name, '${' + name + '}')}" for name in names)
+
+
+def forget(store: Store, rater_id: str) -> int:
+    """Remove a rater and everything they left; their share of the unique pairs goes back to the pool.
+
+    Returns how many ratings went. Copies made earlier (exports, backups) are not reached.
+
+    Raises
+    ------
+    RelstudyError
+        when there is no such rater
+    """
+    with store.write() as connection:
+        query = sa.select(raters.c.id).where(raters.c.rater_id == rater_id).with_for_update()
+        key = connection.execute(query).scalar_one_or_none()
+        if key is None:
+            raise RelstudyError(f"there is no rater {rater_id!r} in this study")
+        mine = sa.select(assignments.c.id).where(assignments.c.rater == key)
+        removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(mine))).rowcount
+        held = slots.c.assignment_id.in_(mine) & slots.c.state.in_([LEASED, DONE])
+        connection.execute(sa.update(slots).where(held).values(state=OPEN, assignment_id=None, leased_until=0.0))
+        connection.execute(sa.delete(assignments).where(assignments.c.rater == key))
+        connection.execute(sa.delete(raters).where(raters.c.id == key))
+    if store.is_sqlite:
+        _shred(store)
+    return removed
+
+
+def _shred(store: Store) -> None:
+    """Deleted rows would stay readable in SQLite's free pages and log until overwritten."""
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,79 @@
+"""What a rater looks at, found by an opaque key: no name from a request ever becomes a path."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.collection.items import Collection
+
+IMAGE_TYPES = {
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing of the collection: a picture, or a text with a title."""
+
+    id: str
+    key: str
+    kind: str
+    title: str
+    text: str
+    path: Path | None
+    role: str
+
+
+def item_key(secret: bytes, item_id: str) -> str:
+    """The key under which raters see an item; says nothing about it.
+
+    Examples
+    --------
+    >>> len(item_key(b"0" * 32, "sunset"))
+    20
+    """
+    return hmac.new(secret, b"item:" + item_id.encode(), hashlib.sha256).hexdigest()[:20]
+
+
+class Items:
+    """The collection's items that a study shows."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.by_id = {item.id: item for item in items}
+        self.by_key = {item.key: item for item in self.by_id.values()}
+
+    @classmethod
+    def load(cls, folder: Path, secret: bytes) -> Items:
+        """Read FOLDER/collection.csv."""
+        return cls(
+            Item(item.id, item_key(secret, item.id), item.kind, item.title, item.text, item.path, item.role)
+            for item in Collection.load(folder)
+        )
+
+    def __getitem__(self, item_id: str) -> Item:
+        return self.by_id[item_id]
+
+    def require(self, item_ids: Iterable[str], what: str) -> None:
+        """Refuse ids that the collection does not have."""
+        unknown = sorted({item_id for item_id in item_ids if item_id not in self.by_id})
+        if unknown:
+            shown = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+            raise RelstudyError(f"{what}: not in collection.csv: {shown}")
+
+
+def image_type(head: bytes) -> str | None:
+    """The media type by the file's first bytes; None for anything but JPEG, PNG, GIF and WebP."""
+    for magic, media_type in IMAGE_TYPES.items():
+        if head.startswith(magic):
+            return media_type
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return None

@@ -1,0 +1,146 @@
+"""What `relstudy sample` says of a draw: how many pairs, what they cost, and what to expect of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from relstudy.common.console import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from relstudy.studyapp.sampling.first_round import Chosen
+    from relstudy.studyapp.sampling.next_round import NextOptions, NextRound
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the cost is reckoned from."""
+
+    raters: int
+    per_pair: int
+    seconds: float
+    seconds_from: str
+
+    def of(self, base: int, unique: int) -> dict[str, Any]:
+        """The entries of the preview that concern cost."""
+        from relstudy.studyapp.sampling.preview import rater_hours
+
+        return {
+            "rater_hours": rater_hours(base, unique, self.raters, self.per_pair, self.seconds),
+            "raters": self.raters,
+            "ratings_per_pair": self.per_pair,
+            "seconds_per_rating": {"value": self.seconds, "source": self.seconds_from},
+        }
+
+
+def summarise(chosen: Chosen, cost: Cost, good: float, skill: float) -> dict[str, Any]:
+    """The preview as plain JSON."""
+    pairs = chosen.pairs
+    blocks = pairs["block"].value_counts()
+    base, unique = int(blocks.get("base", 0)), int(blocks.get("unique", 0))
+    return {
+        "pairs": len(pairs),
+        "base_pairs": base,
+        "unique_pairs": unique,
+        "queries": {str(kind): int(group["query_id"].nunique()) for kind, group in pairs.groupby("paradigm")},
+        "sources": {str(name): int(count) for name, count in pairs["source"].value_counts().items()},
+        "smallest_inclusion_probability": chosen.expectation.smallest,
+        "expected_good_share": {
+            "value": round(chosen.expectation.good_share(good, skill), 4),
+            "random_pairs": good,
+            "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what people value",
+        },
+        **cost.of(base, unique),
+    }
+
+
+def tell(folder: Path, summary: dict[str, Any], preview: bool) -> None:
+    hours = summary["rater_hours"]
+    share = summary["expected_good_share"]
+    queries = ", ".join(f"{number} by {kind}" for kind, number in summary["queries"].items())
+    print_table(
+        [
+            ["pairs", f"{summary['pairs']} ({summary['base_pairs']} base, {summary['unique_pairs']} unique)"],
+            ["queries", queries],
+            ["proposed by", ", ".join(f"{name} {number}" for name, number in summary["sources"].items())],
+            ["expected good matches", f"{share['value']:.1%} (random pairs: {share['random_pairs']:.1%})"],
+            ["smallest inclusion probability", f"{summary['smallest_inclusion_probability']:.3g}"],
+            [
+                "rater hours",
+                f"{hours['total']:.1f} ({hours['ratings']} ratings; {hours['each']:.1f} h for each of {summary['raters']} raters)",
+            ],
+        ],
+        ["", "preview" if preview else "drawn"],
+    )
+    say(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
+    say(
+        f"Rater hours: {summary['seconds_per_rating']['value']:.3g} seconds per rating, {summary['seconds_per_rating']['source']}."
+    )
+    if preview:
+        say("Nothing was written.")
+    else:
+        say(f"Wrote {folder / 'pairs.csv'}, {folder / 'design.json'} and the systems' scores.")
+
+
+def tell_next(folder: Path, added: NextRound, options: NextOptions, cost: Cost, as_json: bool, preview: bool) -> None:
+    """Say what a further round brings."""
+    import numpy as np
+
+    number = added.design.rounds[-1].number
+    new = added.pairs[added.pairs["round"] == number]
+    expected: dict[str, dict[str, Any]] = {
+        name: {
+            "shares": {
+                f"{value:g}": round(float(share), 4) for value, share in zip(options.categories, shares, strict=True)
+            },
+            "error": round(float(np.abs(shares - 1 / len(shares)).mean()), 4),
+        }
+        for name, shares in added.plan.expected.items()
+    }
+    before = {
+        str(row["source"]): round(float(row["error"]), 4)
+        for _, row in added.before[added.before["round"] == added.before["round"].max()].iterrows()
+    }
+    summary = {
+        "round": number,
+        "new_pairs": added.new,
+        "pairs": len(added.pairs),
+        "queries": int(new["query_id"].nunique()),
+        "sources": {str(name): int(count) for name, count in new["source"].value_counts().items()},
+        "uniformity_error": {
+            "last_round": before,
+            "expected": {name: entry["error"] for name, entry in expected.items()},
+        },
+        "expected_responses": expected,
+        "smallest_inclusion_probability": added.smallest,
+        **cost.of(0, added.new),
+    }
+    if as_json:
+        print_json(summary)
+        return
+    labels = [f"{value:g}" for value in options.categories]
+    print_table(
+        [
+            [
+                name,
+                *(f"{entry['shares'][label]:.0%}" for label in labels),
+                f"{entry['error']:.3f}",
+                f"{before[name]:.3f}" if name in before else "",
+            ]
+            for name, entry in expected.items()
+        ],
+        ["expected responses", *labels, "error", "last round"],
+    )
+    hours = summary["rater_hours"]
+    say(
+        f"Round {number}: {added.new} new pairs, {len(added.pairs)} in all; smallest inclusion probability "
+        f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, {cost.seconds_from}."
+    )
+    say("Expected responses rest on the judgments so far; error is the mean |share - 1/K| of Eq. 5.4 in paper 004.")
+    if preview:
+        say("Nothing was written.")
+    else:
+        say(
+            f"Wrote {folder / 'pairs.csv'} with the probabilities of all rounds combined, and {folder / 'design.json'}."
+        )

@@ -1,0 +1,1 @@
+"""study.toml and the words of the interface."""

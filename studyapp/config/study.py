@@ -1,0 +1,137 @@
+"""study.toml -> Study: what is asked of whom.
+
+Checked on load; every fault names the line, the value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.study_parts import Block, Entry, KnownPair, Question, Scale
+from relstudy.studyapp.config.study_toml import (
+    read_blocks,
+    read_entry,
+    read_known,
+    read_questions,
+    read_scales,
+    read_texts,
+)
+from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, URL, TomlChecker
+from relstudy.studyapp.config.toml_lines import line_numbers
+
+
+@dataclass(frozen=True)
+class Study:
+    """All of study.toml, checked.
+
+    Examples
+    --------
+    >>> study = Study.parse('[study]\\nid = "colours"\\ntitle = "Colours"\\n')
+    >>> [(block.name, block.scale.name, block.results_per_page) for block in study.blocks]
+    [('base', '1-5', 4), ('unique', '1-5', 4)]
+    """
+
+    folder: Path
+    id: str
+    title: str
+    language: str
+    contact: str
+    url: str
+    consent: str
+    instructions: str
+    thanks: str
+    paused: bool
+    lease_minutes: float
+    seed: int
+    entry: Entry
+    blocks: tuple[Block, ...]
+    practice: tuple[KnownPair, ...]
+    attention: tuple[KnownPair, ...]
+    questions: tuple[Question, ...]
+    texts: dict[str, str]
+
+    def block(self, name: str) -> Block:
+        """The block of that name."""
+        return next(block for block in self.blocks if block.name == name)
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """Every scale in use, in order of first use."""
+        return tuple({block.scale.name: block.scale for block in self.blocks}.values())
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Study:
+        """Read FOLDER/study.toml.
+
+        Raises
+        ------
+        RelstudyError
+            when the file is absent, is no TOML, or has faults (all are listed)
+        """
+        path = Path(folder) / "study.toml"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise RelstudyError(f"{path}: there is no such file; `relstudy new {folder}` writes one") from None
+        except UnicodeDecodeError as error:
+            raise RelstudyError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+        except OSError as error:
+            raise RelstudyError(f"{path}: cannot be read ({error.strerror})") from None
+        return cls.parse(text, file=str(path), folder=Path(folder))
+
+    @classmethod
+    def parse(cls, text: str, file: str = "study.toml", folder: Path = Path(".")) -> Study:
+        """Check the text of a study.toml; `file` is the name used in errors."""
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise RelstudyError(f"{file}: this is not TOML: {error}") from None
+        return _read(TomlChecker(file, line_numbers(text)), data, folder)
+
+
+def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
+    check.keys(
+        data,
+        (),
+        ("study", "handout", "entry", "scales", "blocks", "practice", "attention", "questions", "texts"),
+    )
+    if "study" not in data:
+        check.fault(("study",), None, "the table [study] with id and title is required")
+        data["study"] = {"id": "x", "title": "x"}
+    head = check.table(data, (), "study")
+    at = ("study",)
+    check.keys(
+        head,
+        at,
+        ("id", "title", "language", "contact", "url", "consent", "instructions", "thanks", "paused"),
+    )
+    handout = check.table(data, (), "handout")
+    check.keys(handout, ("handout",), ("lease_minutes", "seed"))
+    scales = read_scales(check, check.table(data, (), "scales"))
+    blocks = read_blocks(check, check.tables(data, "blocks"), scales)
+    study = Study(
+        folder=folder,
+        id=check.text(head, at, "id", None, ID),
+        title=check.text(head, at, "title", None),
+        language=check.text(head, at, "language", "en", LANGUAGE),
+        contact=check.text(head, at, "contact", ""),
+        url=check.text(head, at, "url", "", URL).rstrip("/"),
+        consent=check.text(head, at, "consent", ""),
+        instructions=check.text(head, at, "instructions", ""),
+        thanks=check.text(head, at, "thanks", ""),
+        paused=check.yes(head, at, "paused", False),
+        lease_minutes=check.number(handout, ("handout",), "lease_minutes", 30, 0.01, 100_000),
+        seed=check.whole(handout, ("handout",), "seed", 0, 0, 2**31 - 1),
+        entry=read_entry(check, check.table(data, (), "entry")),
+        blocks=blocks,
+        practice=read_known(check, check.tables(data, "practice"), "practice", blocks),
+        attention=read_known(check, check.tables(data, "attention"), "attention", blocks),
+        questions=read_questions(check, check.tables(data, "questions")),
+        texts=read_texts(check, check.table(data, (), "texts")),
+    )
+    check.raise_faults()
+    return study

@@ -1,0 +1,198 @@
+"""The tables of study.toml -> the parts of a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relstudy.studyapp.config.study_parts import (
+    ENTRY_RULES,
+    QUESTION_KINDS,
+    SCALES,
+    Block,
+    Entry,
+    KnownPair,
+    Question,
+    Scale,
+    show_value,
+)
+from relstudy.studyapp.config.texts import ENGLISH
+from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, TomlChecker
+
+
+def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
+    """[scales.NAME]: the standard scales by name, changed or joined by these."""
+    scales = dict(SCALES)
+    for name in data:
+        path = ("scales", name)
+        entry = check.table(data, ("scales",), name)
+        check.keys(entry, path, ("values", "labels", "undecided"))
+        standard = SCALES.get(name)
+        values = entry.get("values", list(standard.values) if standard else None)
+        if (
+            not isinstance(values, list)
+            or not 2 <= len(values) <= 21
+            or not all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < 1e6 for v in values)
+            or sorted(set(values)) != values
+        ):
+            check.fault((*path, "values"), values, "two to 21 ascending numbers are allowed, such as [1, 2, 3]")
+            continue
+        labels = dict(standard.labels) if standard else {}
+        for key, label in check.table(entry, path, "labels").items():
+            try:
+                number = float(key)
+            except ValueError:
+                number = float("nan")
+            if number not in values or not isinstance(label, str):
+                check.fault(
+                    (*path, "labels", key),
+                    label,
+                    f"a text for one of the values {values} is allowed, not for {key}",
+                )
+            else:
+                labels[number] = label.strip()
+        scales[name] = Scale(name, tuple(values), labels, check.yes(entry, path, "undecided", True))
+    return scales
+
+
+def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str, Scale]) -> tuple[Block, ...]:
+    """[[blocks]]; without any, one of the base block and one of the unique pairs."""
+    data = data or [{"name": "base", "pairs": "base"}, {"name": "unique", "pairs": "unique"}]
+    blocks: list[Block] = []
+    seen: set[str] = set()
+    for index, entry in enumerate(data):
+        path = ("blocks", index)
+        check.keys(
+            entry,
+            path,
+            (
+                *("name", "pairs", "paradigm", "scale", "results_per_page", "question", "ratings_per_pair"),
+                *("pairs_per_rater", "more", "repeats"),
+            ),
+        )
+        pairs = check.one_of(entry, path, "pairs", "unique", ("base", "unique"))
+        name = check.text(entry, path, "name", pairs, NAME)
+        if name in seen:
+            check.fault((*path, "name"), name, "another block has this name; names must differ")
+        seen.add(name)
+        scale = check.one_of(entry, path, "scale", "1-5", scales)
+        paradigm = entry.get("paradigm")
+        if paradigm is not None:
+            paradigm = check.one_of(entry, path, "paradigm", "image", ("image", "text"))
+        for key in ("ratings_per_pair", "pairs_per_rater", "more"):
+            if pairs == "base" and key in entry:
+                check.fault((*path, key), entry[key], "only a block of unique pairs has this setting")
+        everything = entry.get("pairs_per_rater") == "all"
+        blocks.append(
+            Block(
+                name=name,
+                pairs=pairs,
+                scale=scales[scale],
+                question=check.text(entry, path, "question", "How well does each result match the query?"),
+                paradigm=paradigm,
+                results_per_page=check.whole(entry, path, "results_per_page", 1 if paradigm == "text" else 4, 1, 40),
+                ratings_per_pair=check.whole(entry, path, "ratings_per_pair", 1, 1, 1000),
+                pairs_per_rater=None if everything else check.whole(entry, path, "pairs_per_rater", 100, 0, 1_000_000),
+                more=check.whole(entry, path, "more", 20, 0, 1_000_000),
+                repeats=check.whole(entry, path, "repeats", 0, 0, 1000),
+            )
+        )
+    return tuple(blocks)
+
+
+def read_known(
+    check: TomlChecker, data: list[dict[str, Any]], key: str, blocks: tuple[Block, ...]
+) -> tuple[KnownPair, ...]:
+    """[[practice]] or [[attention]], as `key` says."""
+    pairs = []
+    names = [block.name for block in blocks]
+    for index, entry in enumerate(data):
+        path = (key, index)
+        feedback = ("feedback",) if key == "practice" else ()
+        check.keys(entry, path, ("block", "query_id", "result_id", "expected", *feedback))
+        block = check.one_of(entry, path, "block", names[0], names)
+        scale = next(b.scale for b in blocks if b.name == block)
+        expected = entry.get("expected", None)
+        if not isinstance(expected, list) or not expected or not all(value in scale.values for value in expected):
+            allowed = ", ".join(map(show_value, scale.values))
+            check.fault((*path, "expected"), expected, f"a list of right answers is needed, each one of {allowed}")
+            expected = []
+        pairs.append(
+            KnownPair(
+                block=block,
+                query_id=check.text(entry, path, "query_id", None),
+                result_id=check.text(entry, path, "result_id", None),
+                expected=tuple(expected),
+                feedback=check.text(entry, path, "feedback", ""),
+            )
+        )
+    return tuple(pairs)
+
+
+def read_questions(check: TomlChecker, data: list[dict[str, Any]]) -> tuple[Question, ...]:
+    """[[questions]]."""
+    questions = []
+    seen: set[str] = set()
+    for index, entry in enumerate(data):
+        path = ("questions", index)
+        check.keys(entry, path, ("id", "text", "kind", "choices", "required"))
+        name = check.text(entry, path, "id", None, ID)
+        if name in seen:
+            check.fault((*path, "id"), name, "another question has this id; ids must differ")
+        seen.add(name)
+        kind = check.one_of(entry, path, "kind", "text", QUESTION_KINDS)
+        choices = check.texts(entry, path, "choices")
+        if (kind == "choice") != bool(choices):
+            check.fault((*path, "choices"), list(choices), 'kind = "choice" goes with a list of choices, and only that')
+        questions.append(
+            Question(
+                name, check.text(entry, path, "text", None), kind, choices, check.yes(entry, path, "required", False)
+            )
+        )
+    return tuple(questions)
+
+
+def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
+    """[entry]."""
+    path = ("entry",)
+    check.keys(
+        data,
+        path,
+        ("rules", "passphrase", "id_parameter", "keep_parameters", "completion_url", "completion_code"),
+    )
+    rules = check.texts(data, path, "rules") if "rules" in data else ("personal",)
+    for rule in rules:
+        if rule not in ENTRY_RULES:
+            check.fault((*path, "rules"), rule, f"any of {', '.join(ENTRY_RULES)} are allowed")
+    if "open" in rules and "passphrase" in rules:
+        check.fault((*path, "rules"), list(rules), "open and passphrase exclude each other")
+    if "prolific" in rules and "crowd" in rules:
+        check.fault((*path, "rules"), list(rules), "prolific and crowd exclude each other")
+    passphrase = check.text(data, path, "passphrase", "")
+    if ("passphrase" in rules) != bool(passphrase):
+        check.fault((*path, "passphrase"), None, 'rule "passphrase" goes with a passphrase of at least 8 characters')
+    elif passphrase and len(passphrase) < 8:
+        check.fault((*path, "passphrase"), passphrase, "at least 8 characters are needed")
+    id_parameter = check.text(data, path, "id_parameter", "", PARAMETER)
+    keep = check.texts(data, path, "keep_parameters")
+    if "prolific" in rules:
+        id_parameter, keep = id_parameter or "PROLIFIC_PID", keep or ("STUDY_ID", "SESSION_ID")
+    if "crowd" in rules and not id_parameter:
+        check.fault((*path, "id_parameter"), None, 'rule "crowd" needs the name of the URL parameter for the person')
+    return Entry(
+        rules=rules,
+        passphrase=passphrase,
+        id_parameter=id_parameter,
+        keep_parameters=keep,
+        completion_url=check.text(data, path, "completion_url", "", URL),
+        completion_code=check.text(data, path, "completion_code", ""),
+    )
+
+
+def read_texts(check: TomlChecker, data: dict[str, Any]) -> dict[str, str]:
+    """[texts]: replaced texts of the interface, by name."""
+    for key, value in data.items():
+        if key not in ENGLISH:
+            check.fault(("texts", key), None, "there is no such text; docs/app.md lists them")
+        elif not isinstance(value, str):
+            check.fault(("texts", key), value, "a text in quotes is allowed")
+    return {key: str(value) for key, value in data.items()}

@@ -1,0 +1,134 @@
+"""Reading settings out of parsed TOML: each fault is noted with its line, and all are raised together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.toml_lines import nearest_line
+
+Keys = tuple[str | int, ...]
+ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+NAME = r"[^\x00-\x1f]{1,80}"
+LANGUAGE = r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*"
+URL = r"https?://[^\s\"'<>]+"
+PARAMETER = r"[A-Za-z0-9_.-]{1,64}"
+PATTERNS = {
+    ID: "letters, digits, - and _ (at most 64)",
+    NAME: "a name of at most 80 characters on one line",
+    LANGUAGE: 'a language code such as "en" or "de-AT"',
+    URL: "an address that begins with https:// (or http://)",
+    PARAMETER: "letters, digits, dot, - and _",
+}
+
+
+class TomlChecker:
+    """Takes values out of tables; a wrong one becomes a fault, and the default goes on in its place.
+
+    Parameters
+    ----------
+    file : the name used in faults
+    lines : by path of keys, the line (`relstudy.studyapp.config.toml_lines.line_numbers`)
+    """
+
+    SHOWN = 20
+
+    def __init__(self, file: str, lines: dict[Keys, int]) -> None:
+        self.file = file
+        self.lines = lines
+        self.faults: list[str] = []
+
+    def fault(self, path: Keys, value: object, allowed: str) -> None:
+        """Note that the value at a path is wrong, and what is allowed there; None: it is the path that is wrong."""
+        line = nearest_line(self.lines, path)
+        place = f"{self.file}, line {line}" if line else self.file
+        name = ".".join(str(part) for part in path if not isinstance(part, int))
+        found = "" if value is None else f" {value!r} is not allowed;"
+        self.faults.append(f"{place}, {name}:{found} {allowed}")
+
+    def keys(self, table: dict[str, Any], path: Keys, known: Iterable[str]) -> None:
+        """No other settings than these are known in this table."""
+        known = tuple(known)
+        for key in table:
+            if key not in known:
+                self.fault((*path, key), None, f"there is no such setting; known are {', '.join(known)}")
+
+    def text(self, table: dict[str, Any], path: Keys, key: str, default: str | None, pattern: str = "") -> str:
+        """A text; required where the default is None, and of a pattern of `PATTERNS` where one is named."""
+        value = table.get(key, default)
+        if value is None:
+            self.fault((*path, key), None, "a text is required")
+            return ""
+        if not isinstance(value, str):
+            self.fault((*path, key), value, "a text in quotes is allowed")
+            return default or ""
+        if pattern and value and not re.fullmatch(pattern, value):
+            self.fault((*path, key), value, f"allowed is {PATTERNS[pattern]}")
+        return value.strip()
+
+    def number(self, table: dict[str, Any], path: Keys, key: str, default: float, low: float, high: float) -> float:
+        """A number from `low` to `high`, ends included."""
+        value = table.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            self.fault((*path, key), value, f"a number from {low:g} to {high:g} is allowed")
+            return default
+        return value
+
+    def whole(self, table: dict[str, Any], path: Keys, key: str, default: int, low: int, high: int) -> int:
+        """A whole number from `low` to `high`, ends included."""
+        value = table.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.fault((*path, key), value, f"a whole number from {low} to {high} is allowed")
+            return default
+        return value
+
+    def yes(self, table: dict[str, Any], path: Keys, key: str, default: bool) -> bool:
+        """True or false."""
+        value = table.get(key, default)
+        if not isinstance(value, bool):
+            self.fault((*path, key), value, "true or false is allowed")
+            return default
+        return value
+
+    def one_of(self, table: dict[str, Any], path: Keys, key: str, default: str, allowed: Iterable[str]) -> str:
+        """One of the texts that are allowed."""
+        allowed = tuple(allowed)
+        value = table.get(key, default)
+        if value not in allowed:
+            self.fault((*path, key), value, f"one of {', '.join(allowed)} is allowed")
+            return default
+        return str(value)
+
+    def texts(self, table: dict[str, Any], path: Keys, key: str) -> tuple[str, ...]:
+        """A list of texts, none of them empty."""
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(entry, str) and entry.strip() for entry in value):
+            self.fault((*path, key), value, 'a list of texts is allowed, such as ["a", "b"]')
+            return ()
+        return tuple(entry.strip() for entry in value)
+
+    def table(self, data: dict[str, Any], path: Keys, key: str) -> dict[str, Any]:
+        """A table; empty where it is absent."""
+        value = data.get(key, {})
+        if not isinstance(value, dict):
+            self.fault((*path, key), value, f"a table is needed: [{'.'.join(map(str, (*path, key)))}]")
+            return {}
+        return value
+
+    def tables(self, data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+        """A list of tables; empty where it is absent."""
+        value = data.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            self.fault((key,), value, f"a list of tables is needed: [[{key}]]")
+            return []
+        return value
+
+    def raise_faults(self) -> None:
+        """Raise what was found, if anything: the first faults in full."""
+        if self.faults:
+            shown = self.faults[: self.SHOWN]
+            if len(self.faults) > self.SHOWN:
+                shown.append(f"... and {len(self.faults) - self.SHOWN} more faults")
+            raise RelstudyError("\n".join(shown))

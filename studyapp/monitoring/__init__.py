@@ -1,0 +1,1 @@
+"""What has come in: progress, statistics, export."""

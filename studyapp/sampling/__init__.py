@@ -1,0 +1,1 @@
+"""Which pairs are rated: drawn from systems' rankings with known inclusion probabilities."""

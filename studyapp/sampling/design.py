@@ -1,0 +1,202 @@
+"""The design of a study's sample: how likely each pair of the collection was to be chosen, round after round.
+
+A design is a function from a query to the probabilities of its candidates. It is kept in design.json, so that the
+probability of any pair, drawn or not, can be computed again as long as the systems give the same scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, write_json
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share
+from relstudy.studyapp.sampling.response_model import ResponseShape
+from relstudy.studyapp.sampling.sources import Source
+
+RANDOM = "random"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of drawing.
+
+    Parameters
+    ----------
+    number : 1, 2, ...
+    systems : names of the systems that propose, with the stamp of their scores
+    results : results drawn per query (in a later round: on average)
+    exponent : p of the shaping function R**-p (first round)
+    floor : e, the share given to every candidate alike
+    query_draw : the rounds with the same number share their queries; another number was drawn independently
+    query_probability : for each paradigm, the probability of a query to be drawn
+    population : for each paradigm, how many queries could have been drawn
+    seed : of the draw
+    given : ids of the queries where they were given as a list, else empty
+    shapes : by source (the systems and "combined"), the shape over predicted responses of a later round; empty: shape by rank
+    """
+
+    number: int
+    systems: dict[str, str]
+    results: float
+    exponent: float
+    floor: float
+    query_draw: int
+    query_probability: dict[str, float]
+    population: dict[str, int]
+    seed: int
+    given: list[str] = field(default_factory=list)
+    shapes: dict[str, ResponseShape] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One query's candidates under one round.
+
+    Parameters
+    ----------
+    candidates : places in the collection, int64 [candidates]
+    names : the systems (in a later round also "combined") that rank this query, and "random"
+    parts : each name's part of the size measure, float64 [names, candidates]; sums to `size` over names
+    ranks : rank of each candidate in each system, int64 [names - 1, candidates]
+    probability : inclusion probability of each candidate given the query, float64 [candidates]
+    scores : by system, its scores of all items
+    """
+
+    candidates: np.ndarray
+    names: tuple[str, ...]
+    parts: np.ndarray
+    ranks: np.ndarray
+    probability: np.ndarray
+    scores: dict[str, np.ndarray]
+
+
+def shape(this: Round, query: Item, collection: Collection, sources: Sequence[Source]) -> Shape:
+    """The probabilities of a query's candidates, given that the query is drawn.
+
+    First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1. A system that
+    cannot answer the query is left out of the mean. Later rounds: `relstudy.studyapp.sampling.response_model`.
+    """
+    candidates = candidates_of(query, collection)
+    number = len(candidates)
+    scores = {source.name: found for source in sources if (found := source.score(query)) is not None}
+    own = {name: values[candidates] for name, values in scores.items()}
+    if this.shapes:
+        own = {name: found for name, each in this.shapes.items() if (found := each.predicted(own)) is not None}
+    names = tuple(own)
+    shares = np.empty((len(names), number))
+    ranks = np.empty((len(names), number), dtype=np.int64)
+    for row, name in enumerate(names):
+        shares[row], ranks[row] = rank_share(own[name], this.exponent)
+        if this.shapes:
+            shares[row] = this.shapes[name].density(own[name])
+    floor = np.full((1, number), this.floor / number if names else 1.0 / number)
+    if this.shapes:
+        # a later round: the expected number per query follows from the scores, so that categories come out even overall
+        parts = np.vstack([(1 - this.floor) * shares, floor])
+        size = parts.sum(axis=0)
+        if not (size > 0).all():
+            inclusion_probabilities(size, this.results)
+        probability = np.minimum(1.0, this.results * size)
+    else:
+        parts = np.vstack([(1 - this.floor) * shares / max(len(names), 1), floor])
+        probability = inclusion_probabilities(parts.sum(axis=0), this.results)
+    return Shape(candidates, (*names, RANDOM), parts, ranks, probability, scores)
+
+
+def candidates_of(query: Item, collection: Collection) -> np.ndarray:
+    """Places of the items that may answer this query: never the query itself."""
+    places = collection.results(query.kind)
+    return places[places != collection.position(query.id)]
+
+
+@dataclass(frozen=True)
+class Design:
+    """All rounds of a study, oldest first."""
+
+    rounds: tuple[Round, ...]
+
+    def combine(self, given_query: Mapping[int, np.ndarray], paradigm: str) -> np.ndarray:
+        """Probability that a pair is in the union of all rounds.
+
+        Rounds that share a draw of queries depend on each other through it: within a draw the probability is
+        pi_query (1 - prod (1 - pi_r)); independent draws combine as 1 - prod (1 - pi_draw). With one round per draw this is
+        1 - (1 - pi_old)(1 - pi_new).
+
+        Parameters
+        ----------
+        given_query : by round number, probabilities given the query, float [pairs]
+
+        Returns
+        -------
+        float64 [pairs]
+        """
+        missed: dict[int, Any] = {}
+        query_probability: dict[int, float] = {}
+        for this in self.rounds:
+            missed[this.query_draw] = missed.get(this.query_draw, 1.0) * (1 - given_query[this.number])
+            query_probability[this.query_draw] = this.query_probability.get(paradigm, 0.0)
+        never: Any = 1.0
+        for draw, miss in missed.items():
+            never = never * (1 - query_probability[draw] * (1 - miss))
+        return np.asarray(1 - never, dtype=float)
+
+    def query_probability(self, paradigm: str) -> float:
+        """Probability that a query is in the sample at all, where intervals can rest on it; else NaN.
+
+        With several independent draws of queries it is known too, but not by which of them a query came in, and that
+        decides how many of its pairs there are: what varies within a query could not be told from the pairs.
+        """
+        draws = {this.query_draw: p for this in self.rounds if (p := this.query_probability.get(paradigm)) is not None}
+        known = set(draws.values())
+        return known.pop() if len(draws) == 1 or known == {1.0} else float("nan")
+
+    def save(self, folder: Path) -> None:
+        """Write FOLDER/design.json."""
+        write_json(
+            {"kind": "relstudy design", "version": VERSION, "rounds": [asdict(r) for r in self.rounds]}, path(folder)
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Design:
+        """Read FOLDER/design.json."""
+        file = path(folder)
+        data = read_json(file)
+        try:
+            if data["kind"] != "relstudy design" or data["version"] != VERSION:
+                raise RelstudyError(f"{file}: this is no design that this version of relstudy can read")
+            rounds = [
+                Round(**{**entry, "shapes": {name: ResponseShape(**value) for name, value in entry["shapes"].items()}})
+                for entry in data["rounds"]
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RelstudyError(f"{file}: this is not a design that `relstudy sample` wrote ({error})") from None
+        return cls(tuple(rounds))
+
+    def check_stamps(self, sources: Sequence[Source]) -> None:
+        """Refuse when a system of an earlier round is absent or scores differently now."""
+        have = {source.name: source.stamp for source in sources}
+        for this in self.rounds:
+            for name, stamp in this.systems.items():
+                if name not in have:
+                    raise RelstudyError(
+                        f"round {this.number} was drawn with system {name!r}; give it again, since the probabilities of the new "
+                        "pairs under the old round rest on its scores"
+                    )
+                if have[name] != stamp:
+                    raise RelstudyError(
+                        f"system {name!r} or the collection has changed since round {this.number} was drawn; its scores are "
+                        "needed as they were, because the new pairs' probabilities under the old round rest on them"
+                    )
+
+
+def path(folder: Path) -> Path:
+    """Where the design of a study is kept."""
+    return Path(folder) / "design.json"

@@ -1,0 +1,200 @@
+"""Choose a study's pairs: draw queries, draw results for each, and set the base block apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.design import Design, Round, Shape, shape
+from relstudy.studyapp.sampling.drawing import base_block, simple_random_sample, systematic_sample
+from relstudy.studyapp.sampling.kept_scores import KeptScores
+from relstudy.studyapp.sampling.preview import Expectation
+from relstudy.studyapp.sampling.sources import Source, open_sources
+from relstudy.studyapp.systems.base import Progress, silent
+
+PAIR_COLUMNS = [
+    *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
+    *("round", "query_probability"),
+]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to draw.
+
+    Parameters
+    ----------
+    systems : see `relstudy.studyapp.sampling.sources.open_sources`
+    queries : how many queries by image, drawn at random; all where there are fewer
+    text_queries : the same for queries by text; None: as `queries`
+    given : ids of the queries to use instead, all of them
+    results : results per query
+    exponent : p of the shaping function
+    floor : share given to all candidates alike
+    base : size of the base block, for each paradigm
+    page : results on a base page, by paradigm
+    seed : of the draw
+    """
+
+    systems: Sequence[str] | None = None
+    queries: int = 100
+    text_queries: int | None = None
+    given: Sequence[str] | None = None
+    results: int = 20
+    exponent: float = 1.0
+    floor: float = 0.05
+    base: int = 100
+    page: dict[str, int] = field(default_factory=dict)
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The outcome: the pairs (columns PAIR_COLUMNS), the design, what to expect, and the scores to keep."""
+
+    pairs: pd.DataFrame
+    design: Design
+    expectation: Expectation
+    scores: KeptScores
+
+
+def choose(folder: Path, options: Options, progress: Progress = silent) -> Chosen:
+    """Draw the first round for the study in `folder`; nothing is written.
+
+    Raises
+    ------
+    RelstudyError
+        when the collection allows no query, a candidate would have no chance, or the base block is larger than the sample
+    """
+    collection = Collection.load(folder)
+    sources = open_sources(folder, collection, options.systems, progress)
+    return choose_from(collection, sources, options, progress)
+
+
+def choose_from(
+    collection: Collection, sources: Sequence[Source], options: Options, progress: Progress = silent
+) -> Chosen:
+    """As `choose`, with the collection and the systems at hand."""
+    rng = np.random.default_rng([options.seed, 1])
+    drawn_queries, probability, population = draw_queries(collection, options, rng)
+    this = Round(
+        number=1,
+        systems={source.name: source.stamp for source in sources},
+        results=options.results,
+        exponent=options.exponent,
+        floor=options.floor,
+        query_draw=1,
+        query_probability=probability,
+        population=population,
+        seed=options.seed,
+        given=[query.id for query in drawn_queries] if options.given is not None else [],
+    )
+    scores = KeptScores(collection.ids, len(drawn_queries))
+    expectation = Expectation()
+    parts = []
+    for place in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
+        query = drawn_queries[place]
+        found = shape(this, query, collection, sources)
+        expectation.add(found, this.query_probability[query.kind])
+        rows = draw_results(this, query, found, collection, rng)
+        scores.add(query.id, found.scores, collection.results(query.kind), found.candidates[rows["place"]])
+        parts.append({**rows, "query": np.full(len(rows["place"]), place)})
+    pairs = one_table(parts)
+    pairs["inclusion_probability"] = pairs["query_probability"] * pairs.pop("given_query")
+    pairs["block"] = "unique"
+    for paradigm in pairs["paradigm"].unique():
+        rows_of = np.flatnonzero(pairs["paradigm"] == paradigm)
+        if options.base > len(rows_of):
+            raise RelstudyError(
+                f"the base block of {options.base} pairs is larger than the whole sample of {len(rows_of)} pairs by "
+                f"{paradigm}; draw more queries or results, or a smaller base block"
+            )
+        page = options.page.get(str(paradigm), 4 if paradigm == "image" else 1)
+        chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
+        pairs.loc[rows_of[chosen], "block"] = "base"
+    pairs = number_pairs(pairs, rng, first=1)
+    return Chosen(pairs, Design((this,)), expectation, scores)
+
+
+def draw_queries(
+    collection: Collection, options: Options, rng: np.random.Generator
+) -> tuple[list[Item], dict[str, float], dict[str, int]]:
+    """The queries, and for each paradigm their probability and how many there were to draw from."""
+    drawn: list[Item] = []
+    probability: dict[str, float] = {}
+    population: dict[str, int] = {}
+    if options.given is not None:
+        wanted = [collection[name] for name in dict.fromkeys(options.given)]
+        for item in wanted:
+            if item not in collection.queries(item.kind):
+                raise RelstudyError(f"item {item.id!r} cannot be a query: its role in collection.csv is result")
+        for kind in dict.fromkeys(item.kind for item in wanted):
+            of_kind = [item for item in wanted if item.kind == kind]
+            drawn += of_kind
+            probability[kind], population[kind] = 1.0, len(of_kind)
+    else:
+        for kind in collection.paradigms():
+            eligible = collection.queries(kind)
+            text = kind == "text" and options.text_queries is not None
+            number = min(options.text_queries if text else options.queries, len(eligible))  # type: ignore[type-var]
+            if number:
+                drawn += [eligible[place] for place in simple_random_sample(len(eligible), number, rng)]
+                probability[kind], population[kind] = number / len(eligible), len(eligible)
+    if not drawn:
+        raise RelstudyError(
+            "there is no query: at least one item with role query or both, and two that can answer, are needed"
+        )
+    for item in drawn:
+        if len(collection.results(item.kind)) < 2:
+            raise RelstudyError(
+                f"query {item.id!r} has no results to choose from; at least two items that can answer are needed"
+            )
+    return drawn, probability, population
+
+
+def draw_results(
+    this: Round, query: Item, found: Shape, collection: Collection, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """One query's pairs as columns, with the probability given the query and each result's place among the candidates.
+
+    `source` is drawn among the systems in proportion to their parts of the pair's size, as if the pair had come from a
+    mixture of one draw per system; `rank` is the rank in that system, NaN for "random".
+    """
+    place = systematic_sample(found.probability, rng)
+    cumulated = np.cumsum(found.parts[:, place], axis=0)
+    proposer = (cumulated < rng.random(len(place)) * cumulated[-1]).sum(axis=0)
+    ranks = np.vstack([found.ranks[:, place], np.full(len(place), np.nan)])
+    number = len(place)
+    return {
+        "query_id": np.full(number, query.id, dtype=object),
+        "result_id": collection.ids[found.candidates[place]],
+        "paradigm": np.full(number, query.kind, dtype=object),
+        "source": np.array(found.names, dtype=object)[proposer],
+        "rank": ranks[proposer, np.arange(number)],
+        "given_query": found.probability[place],
+        "query_probability": np.full(number, this.query_probability[query.kind]),
+        "round": np.full(number, this.number),
+        "place": place,
+    }
+
+
+def one_table(parts: Sequence[dict[str, np.ndarray]]) -> pd.DataFrame:
+    """The pairs of all queries in one table."""
+    pairs = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    return pairs.assign(rank=pairs["rank"].astype("Int64"))
+
+
+def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> pd.DataFrame:
+    """Put queries and pairs in random order (so that neither ids nor rows tell a rank) and number them."""
+    turn = rng.permutation(int(pairs["query"].max()) + 1)[pairs["query"].to_numpy()]
+    order = np.lexsort((rng.random(len(pairs)), turn, pairs["block"].to_numpy() != "base"))
+    pairs = pairs.iloc[order].reset_index(drop=True)
+    width = max(4, len(str(first + len(pairs) - 1)))
+    pairs["pair_id"] = [f"p{number:0{width}d}" for number in range(first, first + len(pairs))]
+    return pairs[PAIR_COLUMNS]

@@ -1,0 +1,281 @@
+"""A further round of pairs, shaped by what the mappings of the last one predict (paper 004, section 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.calibration.judgments import read_judgments
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json, read_table
+from relstudy.mapping.fitted import KIND, FittedMapping
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.design import Design, Round, candidates_of, shape
+from relstudy.studyapp.sampling.drawing import simple_random_sample
+from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table
+from relstudy.studyapp.sampling.kept_scores import KeptScores
+from relstudy.studyapp.sampling.response_model import Judged, Plan, plan_round
+from relstudy.studyapp.sampling.sources import Source, computed, foreign_tables, open_sources
+from relstudy.studyapp.systems.base import Progress, silent
+
+REFERENCE_QUERIES = 200
+PAIR = ["query_id", "result_id"]
+
+
+@dataclass(frozen=True)
+class NextOptions:
+    """What to draw in a further round.
+
+    Parameters
+    ----------
+    queries : how many queries to draw anew
+    same_queries : draw for the last round's queries instead
+    results : results per query, on average
+    floor : share given to all candidates alike
+    categories : values of the scale that responses are given on
+    paradigm : image or text
+    seed : of the draw
+    """
+
+    queries: int = 100
+    same_queries: bool = False
+    results: float = 20
+    floor: float = 0.05
+    categories: Sequence[float] = (1, 2, 3, 4, 5)
+    paradigm: str = "image"
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NextRound:
+    """The outcome: all pairs of all rounds with their combined probabilities, the design, the plan, the new pairs' number
+    and the uniformity of the judgments so far (columns as `relstudy.analysis.indices.uniformity.uniformity_table`)."""
+
+    pairs: pd.DataFrame
+    design: Design
+    plan: Plan
+    new: int
+    before: pd.DataFrame
+    smallest: float
+    scores: KeptScores
+
+
+def choose_next(
+    folder: Path, mappings: Path, judgments: Path, options: NextOptions, progress: Progress = silent
+) -> NextRound:
+    """Draw a further round for the study in `folder`; nothing is written.
+
+    Parameters
+    ----------
+    mappings : folder of NAME.json files, as `relstudy fit` writes them
+    judgments : judgments of the pairs so far
+    """
+    collection = Collection.load(folder)
+    design = Design.load(folder)
+    pairs = read_pairs(folder)
+    asked = dict.fromkeys(
+        stamp.rpartition(":")[0] for this in design.rounds for name, stamp in this.systems.items() if computed(name)
+    )
+    sources = open_sources(folder, collection, [*asked, *map(str, foreign_tables(folder))], progress)
+    design.check_stamps(sources)
+    judged = read_judgments(judgments)[[*PAIR, "judgment"]]
+    return next_from(collection, sources, design, pairs, judged, read_mappings(mappings), options, progress)
+
+
+def next_from(
+    collection: Collection,
+    sources: Sequence[Source],
+    design: Design,
+    pairs: pd.DataFrame,
+    judgments: pd.DataFrame,
+    mappings: dict[str, FittedMapping],
+    options: NextOptions,
+    progress: Progress = silent,
+) -> NextRound:
+    """As `choose_next`, with everything at hand."""
+    mapped = [source for source in sources if source.name in mappings]
+    if not mapped:
+        raise RelstudyError(
+            f"no mapping belongs to a system of this study; there are mappings of {', '.join(sorted(mappings)) or 'none'} and "
+            f"systems {', '.join(source.name for source in sources)}"
+        )
+    rated = pairs.merge(judgments, on=PAIR)
+    rated = rated[rated["paradigm"] == options.paradigm]
+    if len(rated) < 50:
+        raise RelstudyError(
+            f"{len(rated)} of the study's pairs by {options.paradigm} have a judgment; at least 50 are needed to predict "
+            "responses"
+        )
+    last = design.rounds[-1]
+    number = last.number + 1
+    rng = np.random.default_rng([options.seed, number])
+    queries, probability, population, draw = _queries(collection, design, pairs, options, rng)
+    plan = _plan(collection, mapped, rated, mappings, options, progress)
+    this = Round(
+        number=number,
+        systems={source.name: source.stamp for source in mapped},
+        results=options.results,
+        exponent=last.exponent,
+        floor=options.floor,
+        query_draw=draw,
+        query_probability={options.paradigm: probability},
+        population={options.paradigm: population},
+        seed=options.seed,
+        given=_given(collection, design, options.paradigm),
+        shapes=plan.shapes,
+    )
+    design = Design((*design.rounds, this))
+    drawn = {query.id for query in queries}
+    old = pairs[pairs["paradigm"] == options.paradigm]
+    touched = [*queries, *(collection[name] for name in old["query_id"].unique() if name not in drawn)]
+    old_of = dict(iter(old.groupby("query_id")))
+    updated = pairs["inclusion_probability"].to_numpy(dtype=float).copy()
+    scores = KeptScores(collection.ids, len(touched))
+    smallest = 1.0
+    parts: list[dict[str, np.ndarray]] = []
+    for step in progress(range(len(touched)), "Queries", len(touched)):
+        query = touched[step]
+        shapes = {each.number: shape(each, query, collection, sources_of(each, sources)) for each in design.rounds}
+        found = shapes[number]
+        combined = design.combine({key: value.probability for key, value in shapes.items()}, query.kind)
+        smallest = min(smallest, float(combined.min()))
+        place_of = {collection.ids[place]: row for row, place in enumerate(found.candidates)}
+        known = old_of.get(query.id)
+        taken = np.zeros(len(combined), dtype=bool)
+        if known is not None:
+            rows = np.array([place_of[name] for name in known["result_id"]])
+            updated[known.index.to_numpy()] = combined[rows]
+            taken[rows] = True
+        keep = found.candidates[taken]
+        if query.id in drawn:
+            new = draw_results(this, query, found, collection, rng)
+            fresh = ~taken[new["place"]]
+            new = {name: column[fresh] for name, column in new.items()}
+            place = new["place"]
+            keep = np.concatenate([keep, found.candidates[place]])
+            parts.append({**new, "inclusion_probability": combined[place], "query": np.full(len(place), step)})
+        everything = {source.name: own for source in sources if (own := source.score(query)) is not None}
+        scores.add(query.id, everything, collection.results(query.kind), keep)
+    for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
+        query = collection[name]
+        everything = {source.name: own for source in sources if (own := source.score(query)) is not None}
+        scores.add(name, everything, collection.results(query.kind), candidates_of(query, collection))
+    added = one_table(parts).assign(block="unique")
+    if added.empty:
+        raise RelstudyError(
+            "the new round proposes no pair that is not in pairs.csv already; draw more queries or results"
+        )
+    first = 1 + max((int(text) for text in pairs["pair_id"].str.extract(r"(\d+)$")[0].dropna()), default=0)
+    whole = pd.concat([pairs.assign(inclusion_probability=updated), number_pairs(added, rng, first)], ignore_index=True)
+    whole.loc[whole["paradigm"] == options.paradigm, "query_probability"] = design.query_probability(options.paradigm)
+    before = uniformity_table(rated, options.categories, column="judgment")
+    return NextRound(whole, design, plan, len(added), before, smallest, scores)
+
+
+def sources_of(this: Round, sources: Sequence[Source]) -> list[Source]:
+    """The systems that took part in a round."""
+    return [source for source in sources if source.name in this.systems]
+
+
+def _queries(
+    collection: Collection, design: Design, pairs: pd.DataFrame, options: NextOptions, rng: np.random.Generator
+) -> tuple[list[Item], float, int, int]:
+    """The round's queries, their probability, how many there were to draw from, and the draw's number."""
+    last = design.rounds[-1]
+    given = _given(collection, design, options.paradigm)
+    if options.same_queries:
+        if options.paradigm not in last.query_probability:
+            raise RelstudyError(f"round {last.number} has no queries by {options.paradigm} to draw for again")
+        draw = [each.number for each in design.rounds if each.query_draw == last.query_draw]
+        rows = pairs["round"].isin(draw) & (pairs["paradigm"] == options.paradigm)
+        queries = [collection[name] for name in pairs.loc[rows, "query_id"].unique()]
+        return queries, last.query_probability[options.paradigm], last.population[options.paradigm], last.query_draw
+    draw_number = max(each.query_draw for each in design.rounds) + 1
+    if given:
+        return [collection[name] for name in given], 1.0, len(given), draw_number
+    eligible = collection.queries(options.paradigm)
+    number = min(options.queries, len(eligible))
+    queries = [eligible[place] for place in simple_random_sample(len(eligible), number, rng)]
+    return queries, number / len(eligible), len(eligible), draw_number
+
+
+def _given(collection: Collection, design: Design, paradigm: str) -> list[str]:
+    """The list of queries that the study was given, empty where queries were drawn."""
+    first = design.rounds[0]
+    return [name for name in first.given if collection[name].kind == paradigm]
+
+
+def _plan(
+    collection: Collection,
+    sources: Sequence[Source],
+    rated: pd.DataFrame,
+    mappings: dict[str, FittedMapping],
+    options: NextOptions,
+    progress: Progress,
+) -> Plan:
+    eligible = collection.queries(options.paradigm)
+    # a fixed stream, so that the reference does not move with the draw
+    reference = simple_random_sample(len(eligible), REFERENCE_QUERIES, np.random.default_rng(20040818))
+    candidates = []
+    for step in progress(range(len(reference)), "Candidates", len(reference)):
+        query = eligible[reference[step]]
+        places = candidates_of(query, collection)
+        candidates.append({source.name: own[places] for source in sources if (own := source.score(query)) is not None})
+    rated = rated.reset_index(drop=True)
+    score = {source.name: np.full(len(rated), np.nan) for source in sources}
+    for name, frame in rated.groupby("query_id"):
+        there = [collection.position(item) for item in frame["result_id"]]
+        for source in sources:
+            found = source.score(collection[str(name)])
+            if found is not None:
+                score[source.name][frame.index.to_numpy()] = found[there]
+    answering = {name for scores in candidates for name in scores}
+    judged = Judged(
+        {name: values for name, values in score.items() if name in answering},
+        rated["judgment"].to_numpy(dtype=float),
+        1 / rated["inclusion_probability"].to_numpy(dtype=float),
+    )
+    return plan_round(
+        {name: mappings[name] for name in judged.scores},
+        judged,
+        candidates,
+        options.categories,
+        options.results,
+        options.floor,
+    )
+
+
+def read_mappings(folder: Path) -> dict[str, FittedMapping]:
+    """The fitted mappings of a folder, by system (the file's name where the mapping names none)."""
+    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if not files:
+        raise RelstudyError(f"{folder}: there is no mapping (NAME.json) here; `relstudy fit` writes them")
+    found = {}
+    for file in files:
+        content = read_json(file)
+        if isinstance(content, dict) and content.get("kind") == KIND:
+            mapping = FittedMapping.from_json(content, str(file))
+            found[mapping.system or file.stem] = mapping
+    if not found:
+        raise RelstudyError(f"{folder}: none of the JSON files here is a mapping; `relstudy fit` writes them")
+    return found
+
+
+def read_pairs(folder: Path) -> pd.DataFrame:
+    """pairs.csv with its numbers checked."""
+    table = read_table(folder / "pairs.csv", "pair_id", *PAIR, "paradigm", "source", "block", "inclusion_probability")
+    frame = table.frame.copy()
+    frame["inclusion_probability"] = table.numbers("inclusion_probability", low=0, high=1, low_open=True)
+    for name, default in (("rank", ""), ("round", "1"), ("query_probability", "")):
+        if name not in frame:
+            frame[name] = table.frame[name] = default
+    frame["rank"] = pd.array(table.numbers("rank", low=1, empty=True, whole=True), dtype="Int64")
+    frame["round"] = table.numbers("round", low=1, whole=True).astype(int)
+    frame["query_probability"] = table.numbers("query_probability", low=0, high=1, low_open=True, empty=True)
+    table.raise_faults()
+    return frame

@@ -1,0 +1,157 @@
+"""Where the rankings come from: built-in systems, and score tables or runs that someone else made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.systems import SYSTEMS, fit
+from relstudy.studyapp.systems.base import Progress, System, silent
+
+RESERVED = ("random", "combined", "all")
+TABLE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".txt", ".gz")
+
+
+class Source(Protocol):
+    """Something that scores all items for one query. `stamp` changes when its answers may have changed."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def stamp(self) -> str: ...
+
+    def score(self, query: Item) -> np.ndarray | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """One system of a score table; items that the table leaves out are NaN, worse than any that it names."""
+
+    name: str
+    stamp: str
+    file: str
+    size: int
+    queries: dict[str, tuple[np.ndarray, np.ndarray]]
+
+    def score(self, query: Item) -> np.ndarray | None:
+        found = self.queries.get(query.id)
+        if found is None:
+            return None
+        scores = np.full(self.size, np.nan)
+        scores[found[0]] = found[1]
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltInSource:
+    """A fitted built-in system."""
+
+    name: str
+    stamp: str
+    system: System
+
+    def score(self, query: Item) -> np.ndarray | None:
+        return self.system.score(query)
+
+
+def table_sources(path: Path, collection: Collection) -> list[TableSource]:
+    """The systems of a score table or TREC run; pairs outside the collection are refused by name."""
+    from relstudy.mapping.scores import read_scores
+
+    scores = read_scores(path)
+    stamp = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    for column in ("query_id", "result_id"):
+        unknown = [name for name in scores[column].unique() if name not in collection]
+        if unknown:
+            raise RelstudyError(
+                f"{path}, column {column}: {unknown[0]!r} is not in collection.csv"
+                + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
+            )
+    scores["place"] = [collection.position(name) for name in scores["result_id"]]
+    found = []
+    for name, system in scores.groupby("system", sort=True):
+        queries = {
+            str(query): (group["place"].to_numpy(np.int64), group["score"].to_numpy(float))
+            for query, group in system.groupby("query_id", sort=False)
+        }
+        found.append(TableSource(str(name), stamp, str(path), len(collection), queries))
+    return found
+
+
+def default_systems(collection: Collection) -> list[str]:
+    """The built-in systems that work on this collection without the extra."""
+    names = []
+    if any(item.words for item in collection):
+        names.append("keywords")
+    if collection.has_images:
+        names.append("colour")
+    return names
+
+
+def open_sources(
+    folder: Path, collection: Collection, names: Sequence[str] | None, progress: Progress = silent
+) -> list[Source]:
+    """Fit or read the systems asked for.
+
+    Parameters
+    ----------
+    folder : the study
+    names : built-in systems, or files (absolute, or seen from the study's folder or from its scores/); None takes the
+        built-in systems that need no extra, and every table in scores/ that is not a built-in system's
+
+    Raises
+    ------
+    RelstudyError
+        for a name that is neither, or two systems of one name
+    """
+    if names is None:
+        names = [*default_systems(collection), *(str(path) for path in foreign_tables(folder))]
+    sources: list[Source] = []
+    for name in names:
+        if name in SYSTEMS or name.startswith("vectors:"):
+            system = fit(name, collection, folder, progress)
+            sources.append(BuiltInSource(system.name, f"{name}:{collection.fingerprint}", system))
+            continue
+        path = next((p for p in (folder / name, folder / "scores" / name, Path(name)) if p.is_file()), None)
+        if path is None:
+            raise RelstudyError(
+                f"there is no system {name!r}: it is neither a file nor one of the built-in systems {', '.join(SYSTEMS)} "
+                "(or vectors:FILE.npy)"
+            )
+        sources.extend(table_sources(path, collection))
+    seen: set[str] = set()
+    for source in sources:
+        if source.name in seen or source.name in RESERVED:
+            raise RelstudyError(f"two systems cannot both be named {source.name!r} ({', '.join(RESERVED)} are taken)")
+        seen.add(source.name)
+    if not sources:
+        raise RelstudyError(
+            f"{folder}: no system can rank this collection; give keywords or pictures in collection.csv, or a score table in "
+            f"{folder / 'scores'}"
+        )
+    return sources
+
+
+def foreign_tables(folder: Path) -> list[Path]:
+    """Score tables in scores/ that relstudy did not compute itself."""
+    scores = folder / "scores"
+    if not scores.is_dir():
+        return []
+    return sorted(
+        path
+        for path in scores.iterdir()
+        if path.suffix in TABLE_ENDINGS and path.is_file() and not computed(path.name.split(".")[0])
+    )
+
+
+def computed(name: str) -> bool:
+    """Whether a system of this name is built in, so that its table in scores/ is ours to replace."""
+    return name in SYSTEMS or name.startswith("vectors-")

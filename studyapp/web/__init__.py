@@ -1,0 +1,1 @@
+"""The rating app: Flask is imported here and nowhere below."""

@@ -1,0 +1,166 @@
+"""Who may see the admin pages: a password, set once by a one-time link; only its hash is kept."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, abort, redirect, request, session
+from flask.typing import ResponseReturnValue
+from werkzeug.security import check_password_hash, generate_password_hash
+
+from relstudy.studyapp.config.secret import write_private
+from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.views import PasswordPage
+
+blueprint = Blueprint("access", __name__, url_prefix="/admin")
+
+SHORTEST = 10
+HOURS = 12
+
+
+def make_setup_link(folder: Path) -> str | None:
+    """Path of a one-time link to set the admin password; None when there is a password already.
+
+    Only the token's hash is written down (FOLDER/admin.setup, mode 0600); a new link ends the one before.
+    """
+    if (folder / "admin.hash").exists():
+        return None
+    token = secrets.token_urlsafe(24)
+    write_private(folder / "admin.setup", hashlib.sha256(token.encode()).hexdigest())
+    return f"/admin/setup/{token}"
+
+
+def set_password(folder: Path, password: str) -> None:
+    """Keep the hash of the admin password (FOLDER/admin.hash, mode 0600)."""
+    write_private(folder / "admin.hash", generate_password_hash(password, method="scrypt"))
+    (folder / "admin.setup").unlink(missing_ok=True)
+
+
+def _hash() -> str:
+    try:
+        return (site().study.folder / "admin.hash").read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _fingerprint(password_hash: str) -> str:
+    return hashlib.sha256(password_hash.encode()).hexdigest()[:16]
+
+
+def is_admin() -> bool:
+    """Whether this browser has given the password, not too long ago, and it is still the same one."""
+    held = session.get("admin")
+    if not (isinstance(held, list) and len(held) == 2):
+        return False
+    password_hash = _hash()
+    fresh = isinstance(held[1], int | float) and time.time() - held[1] < 3600 * HOURS
+    return bool(password_hash) and fresh and secrets.compare_digest(str(held[0]), _fingerprint(password_hash))
+
+
+def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
+    """Only for those who have given the password; a POST also needs this visit's csrf token."""
+
+    @functools.wraps(view)
+    def guarded(*args: Any, **kwargs: Any) -> ResponseReturnValue:
+        if not is_admin():
+            if request.method == "GET":
+                return redirect("/admin/login")
+            abort(401, description="session")
+        if request.method != "GET":
+            visitor.require_csrf()
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def _become_admin() -> ResponseReturnValue:
+    session.clear()
+    session["admin"] = [_fingerprint(_hash()), int(time.time())]
+    session["nonce"] = secrets.token_hex(16)
+    return redirect("/admin/", 303)
+
+
+def _begin_visit() -> None:
+    if "nonce" not in session:
+        session["nonce"] = secrets.token_hex(16)
+
+
+@blueprint.get("/login")
+def login() -> ResponseReturnValue:
+    """Ask for the password."""
+    if is_admin():
+        return redirect("/admin/")
+    _begin_visit()
+    return show("login.html", PasswordPage(new=False, action="/admin/login"))
+
+
+@blueprint.post("/login")
+def check() -> ResponseReturnValue:
+    """Check the password; a wrong one counts against the client."""
+    visitor.require_csrf()
+    if site().password_limit.reached(visitor.client()):
+        abort(429)
+    password_hash = _hash()
+    if not password_hash or not check_password_hash(password_hash, request.form.get("password", "")):
+        site().password_limit.fail(visitor.client())
+        page = PasswordPage(new=False, action="/admin/login", message=site().texts("password.wrong"))
+        return show("login.html", page), 403
+    return _become_admin()
+
+
+def _setup_holds(token: str) -> bool:
+    folder = site().study.folder
+    if (folder / "admin.hash").exists():
+        return False
+    try:
+        expected = (folder / "admin.setup").read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return False
+    return secrets.compare_digest(expected, hashlib.sha256(token.encode()).hexdigest())
+
+
+def _require_setup(token: str) -> None:
+    if site().link_limit.reached(visitor.client()):
+        abort(429)
+    if not _setup_holds(token):
+        site().link_limit.fail(visitor.client())
+        abort(404, description="link")
+
+
+@blueprint.get("/setup/<token>")
+def setup(token: str) -> ResponseReturnValue:
+    """The one-time link: choose the password."""
+    _require_setup(token)
+    _begin_visit()
+    return show("login.html", PasswordPage(new=True, action=f"/admin/setup/{token}", shortest=SHORTEST))
+
+
+@blueprint.post("/setup/<token>")
+def choose(token: str) -> ResponseReturnValue:
+    """Keep the password; the link is used up."""
+    _require_setup(token)
+    visitor.require_csrf()
+    password = request.form.get("password", "")
+    if len(password) < SHORTEST or len(password) > 1000:
+        message = site().texts("password.short", count=SHORTEST)
+        page = PasswordPage(new=True, action=f"/admin/setup/{token}", message=message, shortest=SHORTEST)
+        return show("login.html", page), 422
+    set_password(site().study.folder, password)
+    return _become_admin()
+
+
+@blueprint.post("/logout")
+def logout() -> ResponseReturnValue:
+    """Forget the admin in this browser."""
+    if is_admin():
+        visitor.require_csrf()
+    session.clear()
+    return redirect("/admin/login", 303)

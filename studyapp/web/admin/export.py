@@ -1,0 +1,65 @@
+"""Export: ratings and raters as CSV."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from relstudy.studyapp.web.admin.access import admin_required
+from relstudy.studyapp.web.admin.figures import figures
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import site
+
+blueprint = Blueprint("admin_export", __name__, url_prefix="/admin")
+
+
+@dataclass(frozen=True)
+class ExportPage:
+    """What can be downloaded."""
+
+    tab: str
+    scales: tuple[str, ...]
+    ratings: int
+    folder: str
+
+
+@blueprint.get("/export")
+@admin_required
+def export() -> ResponseReturnValue:
+    """What can be downloaded."""
+    status, _ = figures()
+    study = site().study
+    page = ExportPage("export", tuple(scale.name for scale in study.scales), status.ratings, study.folder.name)
+    return show("admin/export.html", page)
+
+
+@blueprint.get("/export/ratings.csv")
+@admin_required
+def download_ratings() -> ResponseReturnValue:
+    """The ratings, as `relstudy export` writes them."""
+    here = site()
+    history = request.args.get("history") == "yes"
+    table = ratings_table(here.store, here.study, history=history)
+    scale = request.args.get("scale", "")
+    if scale:
+        table = table[table["scale"] == scale]
+    if request.args.get("surplus") == "no":
+        table = table[table["surplus"] == 0]
+    return _download(table, "ratings-history.csv" if history else "ratings.csv")
+
+
+@blueprint.get("/export/people.csv")
+@admin_required
+def download_people() -> ResponseReturnValue:
+    """One row per rater."""
+    return _download(people_table(site().store, site().study), "people.csv")
+
+
+def _download(table: Any, name: str) -> Response:
+    response = Response(table.to_csv(index=False, lineterminator="\n"), mimetype="text/csv")
+    response.headers["Content-Disposition"] = f'attachment; filename="{site().study.id}-{name}"'
+    return response

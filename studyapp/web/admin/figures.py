@@ -1,0 +1,44 @@
+"""The figures that several admin pages show, a little while old, and how numbers and times are written."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from flask import current_app
+
+from relstudy.studyapp.monitoring.statistics import Insight, study_insight
+from relstudy.studyapp.monitoring.status import Status, study_status
+from relstudy.studyapp.web.site import site
+
+FRESH = 5.0  # seconds that the figures may be old
+SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little
+
+
+def figures() -> tuple[Status, Insight]:
+    """Status and insight, a little while old."""
+    cache = current_app.extensions.setdefault("relstudy-figures", {})
+    held = cache.get("figures")
+    if held is None or time.monotonic() > held[0]:
+        here = site()
+        began = time.monotonic()
+        fresh = (study_status(here.store, here.study), study_insight(here.store, here.study))
+        ended = time.monotonic()
+        held = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), fresh)
+    status, insight = held[1]
+    return status, insight
+
+
+def forget_figures() -> None:
+    """Count anew at the next look, because something was changed by hand."""
+    current_app.extensions.pop("relstudy-figures", None)
+
+
+def moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time as shown, in UTC."""
+    return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
+
+
+def figure(value: float | None, digits: int = 2) -> str:
+    """A number as shown."""
+    return "–" if value is None else f"{value:.{digits}f}"

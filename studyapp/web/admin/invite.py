@@ -1,0 +1,65 @@
+"""Invite: the ways in, and personal links just made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, request
+from flask.typing import ResponseReturnValue
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.web.admin.access import admin_required
+from relstudy.studyapp.web.admin.figures import forget_figures
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import site
+
+blueprint = Blueprint("admin_invite", __name__, url_prefix="/admin")
+
+MOST_LINKS = 500
+
+
+@dataclass(frozen=True)
+class InvitePage:
+    """Ways in, and links just made (shown this once)."""
+
+    tab: str
+    base: str
+    personal: bool
+    crowd: str
+    open: bool
+    links: tuple[people.Invitation, ...] = ()
+    message: str = ""
+    most: int = MOST_LINKS
+
+
+def _invite_page(links: tuple[people.Invitation, ...] = (), message: str = "") -> InvitePage:
+    study = site().study
+    base = (study.url or request.host_url).rstrip("/")
+    rules = study.entry.rules
+    crowd = people.crowd_link(study)
+    is_open = bool({"open", "passphrase"} & set(rules))
+    return InvitePage("invite", base, "personal" in rules, base + crowd if crowd else "", is_open, links, message)
+
+
+@blueprint.get("/invite")
+@admin_required
+def invite() -> ResponseReturnValue:
+    """Ways in."""
+    return show("admin/invite.html", _invite_page())
+
+
+@blueprint.post("/invite")
+@admin_required
+def make_links() -> ResponseReturnValue:
+    """Make personal links; they are on the answer's page and nowhere else."""
+    here = site()
+    count = request.form.get("count", 0, type=int)
+    if not 1 <= count <= MOST_LINKS:
+        return show("admin/invite.html", _invite_page(message=here.texts("admin.invite.count", most=MOST_LINKS))), 422
+    try:
+        links = people.invite(here.store, here.study, count)
+    except RelstudyError as error:
+        return show("admin/invite.html", _invite_page(message=str(error))), 422
+    forget_figures()
+    return show("admin/invite.html", _invite_page(tuple(links)))

@@ -1,0 +1,46 @@
+"""Hand-out: pages of unique pairs in raters' hands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.assignment.leases import Lease, leases
+from relstudy.studyapp.web.admin.access import admin_required
+from relstudy.studyapp.web.admin.blocks import BlockView, block_views
+from relstudy.studyapp.web.admin.figures import figures, moment
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import site
+
+blueprint = Blueprint("admin_handout", __name__, url_prefix="/admin")
+
+
+@dataclass(frozen=True)
+class LeaseRow:
+    """A lease with its times as shown."""
+
+    lease: Lease
+    handed: str
+    until: str
+
+
+@dataclass(frozen=True)
+class HandoutPage:
+    """What is in whose hands."""
+
+    tab: str
+    minutes: float
+    blocks: tuple[BlockView, ...]
+    leases: tuple[LeaseRow, ...]
+
+
+@blueprint.get("/handout")
+@admin_required
+def handout() -> ResponseReturnValue:
+    """Pages of unique pairs in raters' hands."""
+    status, _ = figures()
+    held = tuple(LeaseRow(lease, moment(lease.handed_at), moment(lease.leased_until)) for lease in leases(site().store))
+    blocks = tuple(view for view in block_views(status) if view.status.pages_wanted is not None)
+    return show("admin/handout.html", HandoutPage("handout", site().study.lease_minutes, blocks, held))

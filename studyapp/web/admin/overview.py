@@ -1,0 +1,171 @@
+"""Overview: progress, growth, time, use of the scale, agreement; pause, close, reopen."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from flask import Blueprint, abort, redirect, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from relstudy.studyapp.monitoring.statistics import SECONDS, Insight, SourceUse
+from relstudy.studyapp.monitoring.status import Status
+from relstudy.studyapp.web.admin import charts
+from relstudy.studyapp.web.admin.access import admin_required
+from relstudy.studyapp.web.admin.blocks import BlockView, block_views
+from relstudy.studyapp.web.admin.figures import figure, figures, forget_figures, moment
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import STATES, site
+
+blueprint = Blueprint("admin_overview", __name__, url_prefix="/admin")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture, its legend, and the same as a table; `more` lines are in the table alone."""
+
+    picture: Markup
+    legend: tuple[tuple[Markup, str], ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class SourceChart:
+    """How one source's pairs were rated."""
+
+    name: str
+    ratings: int
+    error: str
+    picture: Markup
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The first admin page."""
+
+    tab: str
+    status: Status
+    blocks: tuple[BlockView, ...]
+    growth: Chart | None
+    seconds: Chart | None
+    agreement: Chart | None
+    sources: tuple[tuple[str, tuple[SourceChart, ...]], ...]
+
+
+@blueprint.get("/")
+@admin_required
+def overview() -> ResponseReturnValue:
+    """Progress, growth, time, use of the scale, agreement."""
+    status, insight = figures()
+    page = Overview(
+        tab="overview",
+        status=status,
+        blocks=block_views(status),
+        growth=_growth(insight),
+        seconds=_seconds(insight),
+        agreement=_agreement(insight),
+        sources=_sources(insight),
+    )
+    return show("admin/overview.html", page)
+
+
+def _growth(insight: Insight) -> Chart | None:
+    """Ratings over time, a line for each block."""
+    if not insight.times:
+        return None
+    texts = site().texts
+    first, last = insight.times[0], insight.times[-1]
+    form = "%H:%M:%S" if last - first < 600 else "%H:%M" if last - first < 20 * 3600 else "%d %b"
+    lines = [
+        charts.Line(name, tuple(zip(insight.times, map(float, counts), strict=True)))
+        for name, counts in insight.growth_of_blocks.items()
+    ]
+    picture = charts.line_chart(
+        texts("admin.growth"),
+        lines[: charts.MOST_LINES],
+        name_x=texts("admin.time"),
+        name_y=texts("admin.ratings"),
+        show_x=lambda at: moment(at, form),
+    )
+    rows = [
+        (moment(insight.times[place]), *(f"{line.points[place][1]:g}" for line in lines))
+        for place in range(0, len(insight.times), 5)
+    ]
+    header = (texts("admin.time"), *(line.name for line in lines))
+    return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
+
+
+def _legend(lines: list[charts.Line]) -> tuple[tuple[Markup, str], ...]:
+    shown = lines[: charts.MOST_LINES]
+    return tuple((charts.key_mark(index), line.name) for index, line in enumerate(shown)) if len(lines) > 1 else ()
+
+
+def _seconds(insight: Insight) -> Chart | None:
+    """Time per rating, over all blocks."""
+    if not insight.times:
+        return None
+    texts = site().texts
+    counts = [sum(column) for column in zip(*insight.seconds.values(), strict=True)]
+    ends = [*(f"{low}–{high}" for low, high in itertools.pairwise(SECONDS)), f"{SECONDS[-1]}+"]
+    names = {"name_x": texts("admin.seconds.unit"), "name_y": texts("admin.ratings")}
+    picture = charts.histogram(texts("admin.seconds"), [str(low) for low in SECONDS], counts, **names)
+    rows = [(end, *(str(block[place]) for block in insight.seconds.values())) for place, end in enumerate(ends)]
+    return Chart(picture, (), (texts("admin.seconds.unit"), *insight.seconds), tuple(rows))
+
+
+def _agreement(insight: Insight) -> Chart | None:
+    """Krippendorff's alpha of the base block after the first n ratings."""
+    texts = site().texts
+    known = [growth for growth in insight.agreement if any(value is not None for value in growth.alpha)]
+    if not known:
+        return None
+    lines = [
+        charts.Line(growth.scale, tuple(zip(map(float, growth.ratings), growth.alpha, strict=True))) for growth in known
+    ]
+    low = -1.0 if any(value is not None and value < 0 for growth in known for value in growth.alpha) else 0.0
+    picture = charts.line_chart(
+        texts("admin.agreement"),
+        lines[: charts.MOST_LINES],
+        low=low,
+        high=1.0,
+        name_x=texts("admin.ratings"),
+        name_y="α",
+        show_x=lambda count: f"{count:.0f}",
+    )
+    rows = [
+        (growth.scale, str(count), figure(value))
+        for growth in known
+        for count, value in zip(growth.ratings, growth.alpha, strict=True)
+    ]
+    header = (texts("admin.scale"), texts("admin.ratings"), "α")
+    return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
+
+
+def _sources(insight: Insight) -> tuple[tuple[str, tuple[SourceChart, ...]], ...]:
+    scales: dict[str, list[SourceChart]] = {}
+    for use in insight.sources:
+        scales.setdefault(use.scale, []).append(_source(use))
+    return tuple((scale, tuple(found)) for scale, found in scales.items())
+
+
+def _source(use: SourceUse) -> SourceChart:
+    texts = site().texts
+    name = use.source or texts("admin.sources.all")
+    label = texts("admin.sources.chart", source=name, scale=use.scale)
+    picture = charts.share_chart(label, list(use.shares), list(use.shares.values()))
+    return SourceChart(name, use.ratings, figure(use.error, 3), picture)
+
+
+@blueprint.post("/state")
+@admin_required
+def set_state() -> ResponseReturnValue:
+    """Pause, close or reopen."""
+    state = request.form.get("state", "")
+    if state not in STATES:
+        abort(400, description="form")
+    site().set_state(state)
+    forget_figures()
+    return redirect("/admin/", 303)

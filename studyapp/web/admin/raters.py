@@ -1,0 +1,109 @@
+"""Raters: progress, time, agreement, checks, flags; forget one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, abort, redirect, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.monitoring.status import RaterStatus
+from relstudy.studyapp.web.admin import charts
+from relstudy.studyapp.web.admin.access import admin_required
+from relstudy.studyapp.web.admin.figures import figure, figures, forget_figures, moment
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import site
+
+blueprint = Blueprint("admin_raters", __name__, url_prefix="/admin")
+
+RATERS_PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class RaterRow:
+    """One rater's row; texts are ready to show."""
+
+    status: RaterStatus
+    last: str
+    agreement: str
+    flags: tuple[str, ...]
+    spark: Markup
+
+
+@dataclass(frozen=True)
+class RatersPage:
+    """One stretch of the list of raters."""
+
+    tab: str
+    rows: tuple[RaterRow, ...]
+    number: int
+    pages: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ForgetPage:
+    """Asks before a rater's data goes."""
+
+    tab: str
+    rater_id: str
+    ratings: int
+
+
+@blueprint.get("/raters")
+@admin_required
+def list_raters() -> ResponseReturnValue:
+    """Every rater: progress, time, agreement, checks, flags."""
+    status, insight = figures()
+    number = max(1, request.args.get("page", 1, type=int))
+    pages = max(1, -(-len(status.people) // RATERS_PER_PAGE))
+    number = min(number, pages)
+    rows = []
+    for person in status.people[(number - 1) * RATERS_PER_PAGE : number * RATERS_PER_PAGE]:
+        view = insight.raters.get(person.rater_id)
+        rows.append(
+            RaterRow(
+                person,
+                moment(person.last_rated_at),
+                figure(view.agreement if view else None),
+                _flags(person, view.flags if view else ()),
+                charts.spark(site().texts("admin.spark", rater=person.rater_id), view.spark if view else ()),
+            )
+        )
+    return show("admin/raters.html", RatersPage("raters", tuple(rows), number, pages, len(status.people)))
+
+
+def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """A base block that is still under way is no flag."""
+    texts = site().texts
+    over = person.state == "finished"
+    shown = [texts(f"admin.flag.{flag.replace(' ', '-')}") for flag in flags if over or "base" not in flag]
+    if person.checks_passed < person.checks:
+        shown.append(texts("admin.flag.checks", failed=person.checks - person.checks_passed))
+    return tuple(shown)
+
+
+@blueprint.get("/forget/<rater_id>")
+@admin_required
+def ask_forget(rater_id: str) -> ResponseReturnValue:
+    """Ask before removing a person's data."""
+    status, _ = figures()
+    person = next((person for person in status.people if person.rater_id == rater_id), None)
+    if person is None:
+        abort(404)
+    return show("admin/forget.html", ForgetPage("raters", rater_id, person.ratings))
+
+
+@blueprint.post("/forget/<rater_id>")
+@admin_required
+def forget(rater_id: str) -> ResponseReturnValue:
+    """Remove a person's data; their unique pairs go back to the pool."""
+    try:
+        people.forget(site().store, rater_id)
+    except RelstudyError:
+        abort(404)
+    forget_figures()
+    return redirect("/admin/raters", 303)

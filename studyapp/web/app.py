@@ -1,0 +1,174 @@
+"""The Flask application of one study."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import TextIO
+
+import sqlalchemy as sa
+from flask import Flask, Response, g, jsonify, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
+
+from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.config.secret import read_secret
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.texts import Texts
+from relstudy.studyapp.database.store import Store, trouble
+from relstudy.studyapp.web import pictures
+from relstudy.studyapp.web.admin import access, export, invite, overview, raters
+from relstudy.studyapp.web.admin import leases as handout
+from relstudy.studyapp.web.assets import serve_assets
+from relstudy.studyapp.web.rater import ending, entry, practice, rating
+from relstudy.studyapp.web.refused import refused
+from relstudy.studyapp.web.rendering import prepare_templates, show
+from relstudy.studyapp.web.security import Limit, Sessions, Signer, add_headers
+from relstudy.studyapp.web.site import Site, site
+from relstudy.studyapp.web.views import MessagePage
+
+BODY_LIMIT = 64 * 1024
+log = logging.getLogger("relstudy")
+
+
+def create_app(
+    folder: str | Path, *, store: Store | None = None, secure: bool | None = None, workers: int = 1
+) -> Flask:
+    """The app that serves a study folder; the database must be up to date (`prepare`).
+
+    Parameters
+    ----------
+    folder : the study
+    store : the database; default: the study's own
+    secure : whether cookies are for https only; default: whether the study's url begins with https
+    workers : how many processes serve the study, so that limits on attempts hold for all together
+    """
+    study = Study.load(folder)
+    secret = read_secret(folder)
+    app = Flask("studyapp", root_path=str(Path(__file__).parent))
+    app.config.update(
+        SECRET_KEY=secret,
+        MAX_CONTENT_LENGTH=BODY_LIMIT,
+        MAX_FORM_MEMORY_SIZE=BODY_LIMIT,
+        MAX_FORM_PARTS=1000,
+        SESSION_COOKIE_NAME=f"relstudy-{study.id}",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=study.url.startswith("https://") if secure is None else secure,
+        SESSION_REFRESH_EACH_REQUEST=False,
+        PERMANENT_SESSION_LIFETIME=timedelta(days=90),
+        SEND_FILE_MAX_AGE_DEFAULT=3600,
+    )
+    app.extensions["relstudy"] = Site(
+        study=study,
+        store=store or Store.of_study(folder),
+        items=Items.load(Path(folder), secret),
+        signer=Signer(secret),
+        texts=Texts(study.texts),
+        link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
+        password_limit=Limit(failures=max(2, 10 // workers), seconds=600),
+    )
+    for module in (entry, rating, practice, ending, pictures, access, overview, raters, handout, invite, export):
+        app.register_blueprint(module.blueprint)
+    app.session_interface = Sessions()
+    prepare_templates(app.jinja_env, app.extensions["relstudy"])
+    app.add_url_rule("/health", view_func=_health)
+    add_headers(app)
+    serve_assets(app)
+    _log_requests(app)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(sa.exc.DBAPIError, _database_error)
+    app.register_error_handler(sa.exc.TimeoutError, lambda error: _not_saved("busy", 503))
+    return app
+
+
+def prepare(folder: str | Path, store: Store | None = None) -> Study:
+    """Bring a study's database up to date with its files; run once before serving."""
+    from relstudy.studyapp.assignment.sync_database import synchronise
+
+    study = Study.load(folder)
+    items = Items.load(Path(folder), read_secret(folder))
+    own = store or Store.of_study(folder)
+    own.migrate()
+    synchronise(own, study, items)
+    if store is None:
+        own.dispose()
+    return study
+
+
+def _health() -> ResponseReturnValue:
+    try:
+        with site().store.read() as connection:
+            connection.execute(sa.text("SELECT 1"))
+    except sa.exc.SQLAlchemyError:
+        return jsonify(status="the database does not answer"), 503
+    return jsonify(status="ok")
+
+
+def _http_error(error: HTTPException) -> ResponseReturnValue:
+    if error.code is not None and error.code < 400:
+        return error
+    texts = site().texts
+    known = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
+    reasons = {"link": "error.link", "invited": "error.invited", "form": "refused.form", "session": "refused.session"}
+    if error.description == "parameter":
+        text = texts("error.parameter", name=site().study.entry.id_parameter)
+    elif error.description in reasons:
+        text = texts(reasons[error.description])
+    else:
+        name = known.get(error.code or 500)
+        text = texts(f"refused.{name}" if name == "form" else f"error.{name}") if name else texts("error.other")
+    page = MessagePage(texts("error.heading"), text, "/", texts("error.home"))
+    return show("message.html", page), error.code or 500
+
+
+def _database_error(error: sa.exc.DBAPIError) -> ResponseReturnValue:
+    reason = trouble(error)
+    log.error(json.dumps({"event": "database", "trouble": reason, "error": type(error.orig).__name__}))
+    if reason == "broken":
+        log.exception("database")
+    return _not_saved(reason, {"full": 507, "busy": 503, "broken": 500}[reason])
+
+
+def _not_saved(reason: str, status: int) -> ResponseReturnValue:
+    if request.method == "POST":
+        return refused(reason, status)
+    texts = site().texts
+    page = MessagePage(texts("error.heading"), texts(f"refused.{reason}"), request.path, texts("refused.again"))
+    return show("message.html", page), status, {"Retry-After": "5"}
+
+
+def _log_requests(app: Flask) -> None:
+    """One JSON line a request: the route, never the address asked for, because that may hold a token."""
+
+    @app.before_request
+    def _begin() -> None:
+        g.began = time.perf_counter()
+
+    @app.after_request
+    def _end(response: Response) -> Response:
+        if log.isEnabledFor(logging.INFO):
+            line = {
+                "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "method": request.method,
+                "route": str(request.url_rule) if request.url_rule else None,
+                "status": response.status_code,
+                "ms": round(1000 * (time.perf_counter() - g.began), 1) if "began" in g else None,
+                "worker": os.getpid(),
+            }
+            log.info(json.dumps(line))
+        return response
+
+
+def log_to(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
+    """Send the app's log lines to a stream."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    log.handlers[:] = [handler]
+    log.setLevel(level)
+    log.propagate = False

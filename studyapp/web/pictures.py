@@ -1,0 +1,32 @@
+"""Pictures, by their opaque keys."""
+
+from __future__ import annotations
+
+from flask import Blueprint, abort, send_file
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.collection.displayed import image_type
+from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web.admin.access import is_admin
+from relstudy.studyapp.web.site import site
+
+blueprint = Blueprint("pictures", __name__)
+
+
+@blueprint.get("/item/<key>")
+def item(key: str) -> ResponseReturnValue:
+    """A picture, by its opaque key; no part of the request becomes a path."""
+    rater = visitor.current_rater()
+    found = site().items.by_key.get(key)
+    if found is None or found.path is None:
+        abort(404)
+    if rater is None and not is_admin():
+        abort(403)
+    with open(found.path, "rb") as handle:
+        media_type = image_type(handle.read(16))
+    if media_type is None:
+        abort(404)
+    response = send_file(found.path.resolve(), mimetype=media_type, conditional=True, max_age=86_400)
+    response.headers["Cache-Control"] = "private, max-age=86400, immutable"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response

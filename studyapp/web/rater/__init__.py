@@ -1,0 +1,1 @@
+"""The rater's pages, in the order in which they are met."""

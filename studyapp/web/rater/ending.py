@@ -1,0 +1,122 @@
+"""The end: exit questions, thanks with the completion code, and some more pages for those who want them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+from flask import Blueprint, redirect, request
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.assignment.next_page import add_pages, next_step
+from relstudy.studyapp.assignment.raters import lock_rater
+from relstudy.studyapp.config.study_parts import Question
+from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web.rater.navigation import address, advance
+from relstudy.studyapp.web.refused import refused
+from relstudy.studyapp.web.rendering import paragraphs, show, unavailable
+from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.views import QuestionsPage, QuestionView, ThanksPage
+
+blueprint = Blueprint("ending", __name__)
+
+
+@blueprint.get("/questions")
+def questions() -> ResponseReturnValue:
+    """Exit questions."""
+    rater = visitor.consented_rater()
+    if rater is None:
+        return redirect("/consent")
+    if not site().study.questions:
+        return redirect("/rate")
+    answers = rater.answers or {}
+    return show("questions.html", QuestionsPage(_views(answers, {})), rater)
+
+
+def _views(answers: Mapping[str, str], errors: Mapping[str, str]) -> tuple[QuestionView, ...]:
+    return tuple(
+        QuestionView(
+            f"question-{q.id}", q.text, q.kind, q.choices, q.required, answers.get(q.id, ""), errors.get(q.id, "")
+        )
+        for q in site().study.questions
+    )
+
+
+@blueprint.post("/questions")
+def answer() -> ResponseReturnValue:
+    """Keep the answers to the exit questions."""
+    rater = visitor.consented_rater()
+    if rater is None:
+        return refused("session", 401)
+    visitor.require_csrf(rater)
+    here = site()
+    given = {q.id: request.form.get(f"question-{q.id}", "").strip()[:4000] for q in here.study.questions}
+    errors = {q.id: error for q in here.study.questions if (error := _wrong(q, given[q.id]))}
+    if errors:
+        return show("questions.html", QuestionsPage(_views(given, errors)), rater), 422
+    with here.store.write() as connection:
+        connection.execute(
+            sa.update(raters).where(raters.c.id == rater.id).values(answers=given, answered_at=time.time())
+        )
+    return redirect(address(advance(rater.id)), 303)
+
+
+def _wrong(question: Question, value: str) -> str:
+    texts = site().texts
+    if not value:
+        return texts("questions.required") if question.required else ""
+    if question.kind == "choice" and value not in question.choices:
+        return texts("questions.choice")
+    if question.kind == "number":
+        try:
+            if abs(float(value.replace(",", "."))) < 1e12:
+                return ""
+        except ValueError:
+            pass
+        return texts("questions.number")
+    return ""
+
+
+@blueprint.get("/thanks")
+def thanks() -> ResponseReturnValue:
+    """The end: completion code, the way back to the platform, and "rate some more"."""
+    rater = visitor.consented_rater()
+    if rater is None:
+        return redirect("/consent")
+    if rater.finished_at is None:
+        return redirect("/rate")
+    here = site()
+    study = here.study
+    url = study.entry.completion_url.replace("{code}", rater.completion_code)
+    message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
+    page = ThanksPage(
+        paragraphs(study.thanks or here.texts("thanks.default")),
+        rater.completion_code,
+        url,
+        here.state == "open" and any(block.unique and block.more for block in study.blocks),
+        message,
+    )
+    return show("thanks.html", page, rater)
+
+
+@blueprint.post("/more")
+def more() -> ResponseReturnValue:
+    """Some more unique pairs for a rater who has finished."""
+    rater = visitor.consented_rater()
+    if rater is None:
+        return redirect("/consent", 303)
+    visitor.require_csrf(rater)
+    here = site()
+    if here.state != "open":
+        return unavailable()
+    now = time.time()
+    with here.store.write() as connection:
+        locked = lock_rater(connection, rater.id)
+        step = next_step(connection, here.study, here.catalogue, locked, now, hand_out=False)
+        if step.name != "rate":
+            add_pages(connection, here.study, locked)
+            locked = lock_rater(connection, rater.id)
+            step = next_step(connection, here.study, here.catalogue, locked, now)
+    return redirect(address(step) if step.name == "rate" else "/thanks?more=none", 303)

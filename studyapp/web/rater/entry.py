@@ -1,0 +1,155 @@
+"""The way in: personal links, open enrolment, passphrase, crowd links, consent."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, abort, redirect, request
+from flask import session as flask_session
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.assignment.raters import enrol, find_rater
+from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
+from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.views import ConsentPage, InstructionsPage
+
+blueprint = Blueprint("entry", __name__)
+
+
+def token_identity(token: str) -> str:
+    """What is kept of a personal link's token: not the token itself."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@blueprint.get("/")
+def home() -> ResponseReturnValue:
+    """Continue where this browser's rater was; else show the way in."""
+    if visitor.current_rater() is not None or visitor.pending() is not None:
+        return redirect("/rate")
+    rules = site().study.entry.rules
+    if "open" not in rules and "passphrase" not in rules:
+        abort(403, description="invited")
+    return redirect("/consent")
+
+
+@blueprint.get("/enter/<token>")
+def enter(token: str) -> ResponseReturnValue:
+    """A personal link."""
+    if site().link_limit.reached(visitor.client()):
+        abort(429)
+    rater = None
+    if "personal" in site().study.entry.rules and len(token) <= 128:
+        with site().store.read() as connection:
+            rater = find_rater(connection, "personal", token_identity(token))
+    if rater is None:
+        site().link_limit.fail(visitor.client())
+        abort(404, description="link")
+    visitor.become(rater)
+    return redirect("/rate")
+
+
+@blueprint.get("/join")
+def join() -> ResponseReturnValue:
+    """A crowd platform's link: the same person is the same rater again."""
+    entry = site().study.entry
+    rule = next((rule for rule in entry.rules if rule in ("prolific", "crowd")), None)
+    if rule is None:
+        abort(404)
+    identity = request.args.get(entry.id_parameter, "").strip()
+    if not identity or len(identity) > 200 or not identity.isprintable():
+        abort(400, description="parameter")
+    parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters}
+    with site().store.read() as connection:
+        rater = find_rater(connection, rule, identity)
+    if rater is not None:
+        visitor.become(rater)
+        return redirect("/rate")
+    visitor.set_pending(rule, identity, parameters)
+    return redirect("/consent")
+
+
+@blueprint.get("/consent")
+def consent() -> ResponseReturnValue:
+    """What taking part means."""
+    if site().state != "open":
+        return unavailable()
+    rater = visitor.current_rater()
+    if rater is None and visitor.pending() is None:
+        rules = site().study.entry.rules
+        way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
+        if way is None:
+            abort(403, description="invited")
+        visitor.set_pending(way, secrets.token_hex(16), {})
+    if rater is not None and rater.consented_at is not None:
+        return redirect("/rate")
+    return _consent_page(rater)
+
+
+def _consent_page(rater: Any, message: str = "", status: int = 200) -> ResponseReturnValue:
+    study = site().study
+    text = study.consent or site().texts("consent.default")
+    held = visitor.pending()
+    page = ConsentPage(paragraphs(text), rater is None and held is not None and held["entry"] == "passphrase", message)
+    return show("consent.html", page, rater), status
+
+
+@blueprint.post("/consent")
+def agree() -> ResponseReturnValue:
+    """Consent given: enrol, once per person however often this is sent."""
+    rater = visitor.current_rater()
+    held = visitor.pending()
+    if rater is not None and rater.consented_at is not None:
+        return redirect("/rate", 303)
+    if rater is None and held is None:
+        abort(401, description="session")
+    visitor.require_csrf(rater)
+    if request.form.get("agree") != "yes":
+        return redirect("/consent", 303)
+    if site().state != "open":
+        return unavailable()
+    if rater is None and held is not None and held["entry"] == "passphrase":
+        if site().password_limit.reached(visitor.client()):
+            abort(429)
+        given = request.form.get("passphrase", "").strip()
+        if not hmac.compare_digest(given.encode(), site().study.entry.passphrase.encode()):
+            site().password_limit.fail(visitor.client())
+            return _consent_page(rater, site().texts("passphrase.wrong"), 403)
+    now = time.time()
+    with site().store.write() as connection:
+        if rater is None and held is not None:
+            rater = enrol(connection, site().study, held["entry"], held["identity"], held["parameters"], now)
+        agreed = sa.update(raters).where(raters.c.id == rater.id, raters.c.consented_at.is_(None))
+        connection.execute(agreed.values(consented_at=now))
+    visitor.become(rater)
+    return redirect("/instructions", 303)
+
+
+@blueprint.get("/instructions")
+def instructions() -> ResponseReturnValue:
+    """What to do; can be read again at any time."""
+    rater = visitor.current_rater()
+    if rater is None or rater.consented_at is None:
+        return redirect("/consent")
+    study = site().study
+    page = InstructionsPage(
+        paragraphs(study.instructions or site().texts("instructions.default")),
+        bool(study.practice),
+        tuple(choices(scale) for scale in study.scales),
+    )
+    return show("instructions.html", page, rater)
+
+
+@blueprint.post("/leave")
+def leave() -> ResponseReturnValue:
+    """Forget the rater in this browser (on a shared machine)."""
+    visitor.require_csrf(visitor.current_rater())
+    flask_session.clear()
+    response: Response = redirect("/", 303)  # type: ignore[assignment]
+    return response

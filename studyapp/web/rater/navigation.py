@@ -1,0 +1,42 @@
+"""Where a rater goes next, and its address."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import sqlalchemy as sa
+from flask import abort
+
+from relstudy.studyapp.assignment.next_page import Step, finish, next_step
+from relstudy.studyapp.assignment.raters import lock_rater
+from relstudy.studyapp.assignment.sequence import start
+from relstudy.studyapp.web.site import site
+
+
+def address(step: Step) -> str:
+    """The page of a step."""
+    return f"/rate/{step.position}" if step.name == "rate" else f"/{step.name}"
+
+
+def advance(rater_id: int) -> Step:
+    """Start if need be, hand out if need be, and say where the rater goes."""
+    here = site()
+    now = time.time()
+    hand_out = here.state == "open"
+    with here.store.write() as connection:
+        rater = lock_rater(connection, rater_id)
+        if rater is None:
+            abort(401, description="session")
+        if hand_out:
+            start(connection, here.study, here.catalogue, rater, now)
+        return move_on(connection, rater, now, hand_out=hand_out)
+
+
+def move_on(connection: sa.Connection, rater: Any, now: float, *, hand_out: bool) -> Step:
+    """Where the rater goes, with pages handed out if need be; who has come to the end has finished."""
+    here = site()
+    step = next_step(connection, here.study, here.catalogue, rater, now, hand_out=hand_out)
+    if step.name == "thanks" and hand_out:
+        finish(connection, rater, now)
+    return step

@@ -1,0 +1,51 @@
+"""Practice: how a page went, told before the next."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.config.study_parts import Scale, show_value
+from relstudy.studyapp.sampling.pairs_table import known_pair_ids
+from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web.rater.rating_page import chosen_before
+from relstudy.studyapp.web.rendering import item_view, show
+from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.views import Feedback, PracticePage
+
+blueprint = Blueprint("practice", __name__)
+
+
+@blueprint.get("/practice/<int(max=1000000):position>")
+def practice(position: int) -> ResponseReturnValue:
+    """How a practice page went."""
+    held = visitor.held_page(position)
+    if held is None:
+        return redirect("/consent")
+    assignment = held.assignment
+    if assignment is None or assignment.kind != "practice" or assignment.answered_at is None:
+        return redirect("/rate")
+    here = site()
+    with here.store.read() as connection:
+        chosen = chosen_before(connection, assignment)
+    known = known_pair_ids(here.study)
+    feedback = []
+    for pair_id in assignment.pair_ids:
+        entry = known.get(pair_id)
+        if entry is None:
+            continue
+        given, scale = chosen[pair_id], here.study.block(entry.block).scale
+        expected = [show_value(value) for value in entry.expected]
+        item = item_view(here.items[entry.result_id])
+        told = tuple(_in_words(scale, value) for value in expected)
+        feedback.append(Feedback(item, _in_words(scale, given), told, given in expected, entry.feedback))
+    query = item_view(here.items[here.catalogue.pairs[assignment.pair_ids[0]].query_id])
+    return show("practice.html", PracticePage(query, tuple(feedback), "/rate"), held.rater)
+
+
+def _in_words(scale: Scale, chosen: str) -> str:
+    """An answer as its button has it: the study's word for undecided, a value with its label."""
+    if chosen == "undecided":
+        return site().texts("rate.undecided")
+    label = scale.labels.get(float(chosen), "")
+    return f"{chosen} – {label}" if label else chosen

@@ -1,0 +1,86 @@
+"""A rating page: what the rater sees of a page of their sequence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.assignment.sequence import Assignment, Held
+from relstudy.studyapp.config.study_parts import show_value
+from relstudy.studyapp.database.store import assignments, ratings
+from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web.rendering import choices, item_view
+from relstudy.studyapp.web.site import Site, site
+from relstudy.studyapp.web.views import RatingPage, ResultView
+
+
+def rating_page(
+    held: Held,
+    assignment: Assignment,
+    chosen: Mapping[str, str],
+    *,
+    form: str = "",
+    message: str = "",
+    errors: Mapping[str, str] | None = None,
+) -> RatingPage:
+    """The page as its template is given it; `chosen` and `errors` are by pair."""
+    here = site()
+    rater = held.rater
+    block = here.study.block(assignment.block)
+    pairs = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    query = here.items[pairs[0].query_id]
+    earlier = assignment.answered_at is not None
+    return RatingPage(
+        number=assignment.position,
+        total=max(assignment.position, here.planned_pages + rater.extra_pages),
+        answered=_answered(held, assignment),
+        practice=assignment.kind == "practice",
+        paradigm=query.kind,
+        question=block.question,
+        scale=block.scale.name,
+        choices=choices(block.scale),
+        undecided=block.scale.undecided,
+        query=item_view(query),
+        results=tuple(
+            ResultView(
+                number,
+                f"rating-{number}",
+                item_view(here.items[pair.result_id]),
+                chosen.get(pair.pair_id, ""),
+                (errors or {}).get(pair.pair_id, ""),
+            )
+            for number, pair in enumerate(pairs, start=1)
+        ),
+        form=form or here.signer.form(visitor.name(rater), assignment.id, time.time()),
+        action=f"/rate/{assignment.position}",
+        earlier=earlier,
+        back=f"/rate/{assignment.position - 1}" if assignment.position > rater.locked_to + 1 else "",
+        onward="/rate" if earlier else "",
+        preload=_pictures(here, held.upcoming or []),
+        message=message,
+    )
+
+
+def chosen_before(connection: sa.Connection, assignment: Assignment) -> dict[str, str]:
+    """What counts as the rater's answer on a page answered before, by pair."""
+    query = sa.select(ratings).where(ratings.c.assignment_id == assignment.id).order_by(ratings.c.revision)
+    return {
+        row.pair_id: "undecided" if row.rating is None else show_value(row.rating) for row in connection.execute(query)
+    }
+
+
+def _answered(held: Held, assignment: Assignment) -> int:
+    """How many pages the rater has answered."""
+    if assignment.answered_at is None:
+        return assignment.position - 1
+    with site().store.glance() as connection:
+        query = sa.select(sa.func.count(assignments.c.answered_at)).where(assignments.c.rater == held.rater.id)
+        return int(connection.execute(query).scalar_one())
+
+
+def _pictures(here: Site, pair_ids: list[str]) -> tuple[str, ...]:
+    shown = [here.catalogue.pairs[pair_id] for pair_id in pair_ids]
+    ids = [*(pair.query_id for pair in shown[:1]), *(pair.result_id for pair in shown)]
+    return tuple(item_view(here.items[item_id]).url for item_id in ids if here.items[item_id].kind == "image")
