@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.places import ROOT
+
 IN_CI = os.environ.get("CI", "").lower() == "true"
 
 # The gate draws the same examples every time; elsewhere Hypothesis goes on searching.
@@ -16,7 +18,6 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("ci" if IN_CI else "search")
 
-ROOT = Path(__file__).resolve().parent.parent
 NEEDED_IN_CI = ("browser", "postgresql", "real_data")
 
 _passed: Counter[str] = Counter()

@@ -14,9 +14,10 @@ from relstudy.calibration.raters import FLAGS
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import ENGLISH
 from tests.browser.sessions import MIXED, Rater, log_in, rate_by_http
+from tests.places import ROOT
 
 GERMAN = (Path(__file__).parent / "german.toml").read_text(encoding="utf-8")
-HERE = Path(__file__).resolve().parents[2] / "studyapp"
+HERE = ROOT / "studyapp"
 
 # What the marked pages may show besides texts: the study's own words, values, names, commands and key caps.
 OWN = re.compile(

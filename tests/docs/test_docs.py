@@ -15,8 +15,8 @@ import click
 import pytest
 
 from relstudy.studyapp.cli import main
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*DOCS.rglob("*.md"), ROOT / "README.md"])
 RUN = [

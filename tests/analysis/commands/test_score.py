@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.mapping.selection import fit_mapping
 from relstudy.studyapp.cli import main
-
-from .test_scoring import tables
+from tests.analysis.made import tables
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
-from worlds import MatrixSource, noise_world
 
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Round, shape
 from relstudy.studyapp.sampling.first_round import Options, choose_from
 from relstudy.studyapp.sampling.preview import Expectation, chance_of_good, rater_hours
+from tests.studyapp.sampling.worlds import MatrixSource, noise_world
 
 
 def test_the_chance_of_being_good_at_a_rank_is_that_of_two_correlated_normals():

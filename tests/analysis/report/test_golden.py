@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from relstudy.analysis.scoring.comparison import order_agreement
+from tests.places import ROOT
 
-GOLDEN = Path(__file__).resolve().parents[2] / "data" / "golden" / "shirahatti-barnard.csv"
+GOLDEN = ROOT / "data" / "golden" / "shirahatti-barnard.csv"
 SELECTED_BY = ["GIFT", "SIMPLIcity", "ROMM-CALIB", "Keywords"]
 ROUNDED = 0.0051
 """Half a unit of the second decimal, and a hair for halves that the print rounds either way."""

@@ -31,8 +31,8 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import Options, score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
+from tests.places import EXAMPLE
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<svg onload=alert(2)>{{7*7}}$x$"
 
 

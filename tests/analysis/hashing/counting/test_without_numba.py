@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
 
 WITHOUT_NUMBA = """
 import importlib.abc, sys
@@ -23,6 +23,7 @@ class Refuse(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Refuse())
 from relstudy.studyapp.cli import main
+from tests.places import ROOT
 main(sys.argv[1:])
 """
 

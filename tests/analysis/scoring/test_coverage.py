@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
 
 
 def test_intervals_cover_the_truth_of_the_collection_about_as_often_as_they_say() -> None:

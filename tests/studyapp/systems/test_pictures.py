@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_colour, stripes
 from PIL import Image
 
 from relstudy.common.errors import RelstudyError
@@ -20,6 +19,7 @@ from relstudy.studyapp.systems.gabor import gabor_energy
 from relstudy.studyapp.systems.gift import BANDS, Gift, InvertedFile, _bands, gift_features
 from relstudy.studyapp.systems.segments import normalised_cut, segment_features
 from relstudy.studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
+from tests.studyapp.systems.pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_colour, stripes
 
 FOR_PICTURES = [name for name in SYSTEMS if name not in ("keywords", "bm25")]
 

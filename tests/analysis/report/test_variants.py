@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,8 @@ from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import orders_agree
 from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.common.estimates import Estimate
+from tests.places import EXAMPLE
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
 CHOSE = {"keywords", "gift-texture", "simplicity"}
 
 

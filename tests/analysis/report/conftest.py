@@ -12,8 +12,7 @@ from relstudy.analysis.report.inputs import StudyTables, read_study
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.study import Choices, study_page
 from relstudy.analysis.scoring.results import ScoreResult
-
-EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example"
+from tests.places import EXAMPLE
 
 
 def quietly(items: Iterable[Any], what: str, total: int | None) -> Iterator[Any]:

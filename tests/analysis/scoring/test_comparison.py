@@ -19,8 +19,7 @@ from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.run import Options, score_candidates, score_systems
 from relstudy.analysis.scoring.saved import comparison_json, read_comparison, same_judgments, save_comparison
 from relstudy.common.errors import RelstudyError
-
-from .test_scoring import tables
+from tests.analysis.made import tables
 
 FEW = Options(replicates=200, graded=())
 

@@ -19,8 +19,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, simple_random_sample, systematic_sample
-
-from .test_scoring import tables
+from tests.analysis.made import tables
 
 FEW = Options(replicates=200, graded=("P@5",))
 

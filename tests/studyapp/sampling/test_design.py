@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2, kendalltau
-from worlds import MatrixSource, demo_world, noise_world
 
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.indices.uniformity import uniformity_table
@@ -21,6 +20,7 @@ from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_
 from relstudy.studyapp.sampling.first_round import PAIR_COLUMNS, Options, choose_from, draw_results
 from relstudy.studyapp.sampling.next_round import NextOptions, next_from
 from relstudy.studyapp.sampling.response_model import Plan, ResponseShape, Term
+from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
 
 
 def first_round(results=6, queries=5, population=12, floor=0.05, number=1, draw=1, shapes=None):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -23,8 +22,9 @@ from relstudy.studyapp.web.admin.charts import (
     share_chart,
     spark,
 )
+from tests.places import ROOT
 
-CSS = (Path(__file__).parents[2] / "studyapp" / "web" / "static" / "study.css").read_text(encoding="utf-8")
+CSS = (ROOT / "studyapp" / "web" / "static" / "study.css").read_text(encoding="utf-8")
 EVIL = "<script>alert('x')</script>\" onload=\"x"
 
 
