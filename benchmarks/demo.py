@@ -23,11 +23,11 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
 from relstudy.common.tables import read_json, write_table
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.demo.collection import DemoCollection, make_collection
 from relstudy.studyapp.demo.panel import Panel, draw_raters
 from relstudy.studyapp.demo.pipeline import THRESHOLD
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
 from relstudy.studyapp.demo.sizes import Size, available_systems
+from relstudy.studyapp.rendered.collection import DemoCollection, make_collection
 from relstudy.studyapp.sampling.first_round import Options, choose_from
 from relstudy.studyapp.sampling.sources import Source, open_sources
 

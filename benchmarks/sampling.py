@@ -243,7 +243,7 @@ def bias(number: int = 400, draws: int = 200) -> None:
 def within_two_errors(number: int = 300, draws: int = 200, sets: int = 24) -> None:
     """How often a mean over draws lies within two standard errors of the demo's truth, over sets of draws."""
     from relstudy.studyapp.collection.items import Collection, Item, split_keywords
-    from relstudy.studyapp.demo.collection import make_collection
+    from relstudy.studyapp.rendered.collection import make_collection
     from relstudy.studyapp.systems.keywords import Keywords
 
     demo = make_collection(number, 0)
@@ -282,8 +282,8 @@ def rounds(number: int = 1_000) -> None:
     from relstudy.analysis.indices.uniformity import uniformity_table
     from relstudy.mapping.fitted import FittedMapping
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.demo.collection import make_collection, write_collection
     from relstudy.studyapp.demo.panel import Panel, draw_raters
+    from relstudy.studyapp.rendered.collection import make_collection, write_collection
     from relstudy.studyapp.sampling.first_round import Options, choose_from
     from relstudy.studyapp.sampling.next_round import NextOptions, next_from
     from relstudy.studyapp.sampling.sources import open_sources

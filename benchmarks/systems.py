@@ -29,7 +29,7 @@ def make_pictures(folder: Path, number: int) -> None:
     """The demo's collection at 192 x 128."""
     from PIL import Image
 
-    from relstudy.studyapp.demo.collection import make_collection, write_collection
+    from relstudy.studyapp.rendered.collection import make_collection, write_collection
 
     write_collection(make_collection(number, 0), folder, workers=os.cpu_count() or 1)
     for path in (folder / "pictures").iterdir():

@@ -24,8 +24,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.draws import two_stages, whole_queries
 from relstudy.common.console import print_table, progress
-from relstudy.studyapp.demo.pictures.latent import draw_scenes
-from relstudy.studyapp.demo.truth import closeness, to_scale
+from relstudy.studyapp.rendered.pictures.latent import draw_scenes
+from relstudy.studyapp.rendered.truth import closeness, to_scale
 from relstudy.studyapp.sampling.drawing import (
     inclusion_probabilities,
     rank_share,

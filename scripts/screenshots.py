@@ -19,10 +19,10 @@ from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, ratings
-from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.demo.panel import Panel, draw_raters
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app, prepare
 

@@ -41,7 +41,7 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     has_collection = (folder / "collection.csv").exists()
     write_text(starter_toml(folder.resolve().name), settings)
     if pictures and not has_collection:
-        from relstudy.studyapp.demo.collection import make_collection, write_collection
+        from relstudy.studyapp.rendered.collection import make_collection, write_collection
 
         bar = progress(range(pictures), "painting", pictures)
 

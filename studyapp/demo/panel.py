@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from relstudy.studyapp.demo.collection import DemoCollection
+from relstudy.studyapp.rendered.collection import DemoCollection
 
 LOW, HIGH = 1, 5
 # Where leniency and spread pivot: about the mean true relevance of pairs that shaping proposes.

@@ -16,7 +16,6 @@ import pandas as pd
 from relstudy.common.console import progress
 from relstudy.common.tables import write_json, write_table, write_text
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.demo.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.demo.folder import claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url
 from relstudy.studyapp.demo.panel import Panel, draw_raters
@@ -32,6 +31,7 @@ from relstudy.studyapp.demo.recovered import (
 )
 from relstudy.studyapp.demo.show import Stage, Stages
 from relstudy.studyapp.demo.sizes import Size, available, available_systems
+from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.systems import fit, make
 
 THRESHOLD = 3.0

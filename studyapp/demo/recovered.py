@@ -12,8 +12,8 @@ import pandas as pd
 
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import Options, score_systems
-from relstudy.studyapp.demo.collection import DemoCollection
 from relstudy.studyapp.demo.panel import Panel
+from relstudy.studyapp.rendered.collection import DemoCollection
 
 SHARES = (0.01, 0.05)
 

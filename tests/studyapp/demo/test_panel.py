@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.studyapp.demo.collection import make_collection
 from relstudy.studyapp.demo.panel import PIVOT, Panel, SimulatedRater, draw_raters
+from relstudy.studyapp.rendered.collection import make_collection
 
 
 @pytest.fixture(scope="module")

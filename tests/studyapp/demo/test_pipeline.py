@@ -72,7 +72,7 @@ def test_every_pair_has_exactly_the_ratings_asked_for_and_no_rater_rates_a_pair_
 def test_what_the_raters_typed_is_what_the_panel_answers(finished):
     # The panel is drawn anew from the same seed: pages, database and export changed no answer.
     folder = finished.folder
-    from relstudy.studyapp.demo.collection import make_collection
+    from relstudy.studyapp.rendered.collection import make_collection
 
     panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
     ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
@@ -176,7 +176,7 @@ def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished,
 
 
 def test_the_census_counts_precision_and_recall_pair_by_pair():
-    from relstudy.studyapp.demo.collection import make_collection
+    from relstudy.studyapp.rendered.collection import make_collection
 
     collection = make_collection(40, seed=2)
     panel = Panel(draw_raters(4, 2), collection, 2)
@@ -219,8 +219,8 @@ def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(w
 
 
 def test_the_truth_of_a_text_query_is_known_pair_by_pair(with_words):
-    from relstudy.studyapp.demo.collection import make_collection
-    from relstudy.studyapp.demo.truth import WISHES, to_scale, wish_closeness
+    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.rendered.truth import WISHES, to_scale, wish_closeness
 
     collection = make_collection(60, 1, 6)
     known = pd.read_csv(with_words.folder / "truth" / "pairs.csv")
@@ -311,7 +311,7 @@ def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
 
 
 def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
-    from relstudy.studyapp.demo.collection import make_collection
+    from relstudy.studyapp.rendered.collection import make_collection
 
     panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
     keys = {"query_id": str, "result_id": str}

@@ -6,10 +6,10 @@ import pytest
 
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.common.tables import write_table
-from relstudy.studyapp.demo.collection import make_collection, write_collection
 from relstudy.studyapp.demo.in_process import run_command
 from relstudy.studyapp.demo.panel import Panel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file
+from relstudy.studyapp.rendered.collection import make_collection, write_collection
 
 IDS = {"pair_id": str, "query_id": str, "result_id": str}
 SYSTEMS = ("keywords", "colour")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.mapping.scores import read_scores
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.demo.collection import make_collection
 from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.rendered.collection import make_collection
 
 
 @pytest.fixture

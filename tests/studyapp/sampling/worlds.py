@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.studyapp.collection.items import Collection, Item, split_keywords
-from relstudy.studyapp.demo.collection import make_collection
+from relstudy.studyapp.rendered.collection import make_collection
 from relstudy.studyapp.sampling.sources import BuiltInSource
 from relstudy.studyapp.systems.keywords import Keywords
 

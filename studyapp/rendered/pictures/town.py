@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures import outlines, terrain, things
-from relstudy.studyapp.demo.pictures.light import paint_sky, paint_water
-from relstudy.studyapp.demo.pictures.paint import Shape, colour, mix, smooth
-from relstudy.studyapp.demo.pictures.setting import GREENS, Setting, sky
+from relstudy.studyapp.rendered.pictures import outlines, terrain, things
+from relstudy.studyapp.rendered.pictures.light import paint_sky, paint_water
+from relstudy.studyapp.rendered.pictures.paint import Shape, colour, mix, smooth
+from relstudy.studyapp.rendered.pictures.setting import GREENS, Setting, sky
 
 
 def city(s: Setting) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures.latent import PLACES, WEATHERS, Scene
-from relstudy.studyapp.demo.pictures.light import HOURS
+from relstudy.studyapp.rendered.pictures.latent import PLACES, WEATHERS, Scene
+from relstudy.studyapp.rendered.pictures.light import HOURS
 
 # How much each place has of: high land, trees, water, grass, sand, buildings, snow, indoors, under water.
 _PLACE_TRAITS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures.light import Light
-from relstudy.studyapp.demo.pictures.outlines import (
+from relstudy.studyapp.rendered.pictures.light import Light
+from relstudy.studyapp.rendered.pictures.outlines import (
     balloon,
     camel,
     crown,
@@ -19,7 +19,7 @@ from relstudy.studyapp.demo.pictures.outlines import (
     sheep_fleece,
     sheep_limbs,
 )
-from relstudy.studyapp.demo.pictures.paint import Canvas, Colour, Shape, colour, mix
+from relstudy.studyapp.rendered.pictures.paint import Canvas, Colour, Shape, colour, mix
 
 
 def _tree(canvas: Canvas, light: Light, x: float, y: float, size: float, far: float, leaf: str = "#4f8a3c") -> None:

@@ -1,4 +1,4 @@
-"""A contact sheet of demo pictures: python -m relstudy.studyapp.demo.pictures.sheet OUT.jpg."""
+"""A contact sheet of demo pictures: python -m relstudy.studyapp.rendered.pictures.sheet OUT.jpg."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 from PIL import Image
 
-from relstudy.studyapp.demo.pictures.latent import PLACES, draw_scenes
-from relstudy.studyapp.demo.pictures.scenes import paint
+from relstudy.studyapp.rendered.pictures.latent import PLACES, draw_scenes
+from relstudy.studyapp.rendered.pictures.scenes import paint
 
 GAP = 6
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures.paint import Canvas, Colour, cloud, colour, mix, smooth
+from relstudy.studyapp.rendered.pictures.paint import Canvas, Colour, cloud, colour, mix, smooth
 
 HOURS = ("dawn", "day", "sunset", "dusk", "night")
 

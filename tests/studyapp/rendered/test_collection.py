@@ -6,11 +6,11 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from relstudy.common.tables import read_table
-from relstudy.studyapp.demo.collection import make_collection, write_collection
-from relstudy.studyapp.demo.pictures.latent import PLACES, draw_scenes
-from relstudy.studyapp.demo.pictures.light import HOURS
-from relstudy.studyapp.demo.pictures.scenes import paint
-from relstudy.studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
+from relstudy.studyapp.rendered.collection import make_collection, write_collection
+from relstudy.studyapp.rendered.pictures.latent import PLACES, draw_scenes
+from relstudy.studyapp.rendered.pictures.light import HOURS
+from relstudy.studyapp.rendered.pictures.scenes import paint
+from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_closeness
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from relstudy.studyapp.demo.pictures import land, terrain, town, waters
-from relstudy.studyapp.demo.pictures.latent import Scene
-from relstudy.studyapp.demo.pictures.light import light_of
-from relstudy.studyapp.demo.pictures.paint import Canvas
-from relstudy.studyapp.demo.pictures.setting import Setting, in_the_air
+from relstudy.studyapp.rendered.pictures import land, terrain, town, waters
+from relstudy.studyapp.rendered.pictures.latent import Scene
+from relstudy.studyapp.rendered.pictures.light import light_of
+from relstudy.studyapp.rendered.pictures.paint import Canvas
+from relstudy.studyapp.rendered.pictures.setting import Setting, in_the_air
 
 _PAINTERS: dict[str, Callable[[Setting], None]] = {
     "mountains": land.mountains,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures import outlines, terrain, things
-from relstudy.studyapp.demo.pictures.paint import Shape, colour, mix, smooth, wave
-from relstudy.studyapp.demo.pictures.setting import (
+from relstudy.studyapp.rendered.pictures import outlines, terrain, things
+from relstudy.studyapp.rendered.pictures.paint import Shape, colour, mix, smooth, wave
+from relstudy.studyapp.rendered.pictures.setting import (
     GREENS,
     Setting,
     far_range,

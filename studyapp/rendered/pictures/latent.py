@@ -1,7 +1,7 @@
 """What a demo picture shows, before it is painted: place, hour, weather, things and composition.
 
 These are the latent parameters from which the picture is rendered, its keywords are drawn and the true relevance of
-any two pictures follows (`relstudy.studyapp.demo.truth`).
+any two pictures follows (`relstudy.studyapp.rendered.truth`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures.light import HOURS
+from relstudy.studyapp.rendered.pictures.light import HOURS
 
 # What may stand in each place, and how often each thing is the picture's subject.
 THINGS: dict[str, dict[str, float]] = {

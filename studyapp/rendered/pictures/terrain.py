@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures.light import Light
-from relstudy.studyapp.demo.pictures.paint import Canvas, Shape, cloud, colour, mix, smooth, wave
-from relstudy.studyapp.demo.pictures.things import fir
+from relstudy.studyapp.rendered.pictures.light import Light
+from relstudy.studyapp.rendered.pictures.paint import Canvas, Shape, cloud, colour, mix, smooth, wave
+from relstudy.studyapp.rendered.pictures.things import fir
 
 
 def peaks(canvas: Canvas, base: float, height: float, rough: float) -> np.ndarray:

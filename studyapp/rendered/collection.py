@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.tables import replacing, write_table
-from relstudy.studyapp.demo.pictures.latent import Scene, draw_scenes
-from relstudy.studyapp.demo.pictures.scenes import paint
-from relstudy.studyapp.demo.truth import WISHES, closeness, to_scale, wish_closeness
+from relstudy.studyapp.rendered.pictures.latent import Scene, draw_scenes
+from relstudy.studyapp.rendered.pictures.scenes import paint
+from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_closeness
 
 SIZE = (384, 256)
 FEWEST_WORDS = 3

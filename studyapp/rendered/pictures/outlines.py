@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures.paint import Shape
+from relstudy.studyapp.rendered.pictures.paint import Shape
 
 
 def horse() -> Shape:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.demo.pictures import outlines, terrain, things
-from relstudy.studyapp.demo.pictures.light import paint_water
-from relstudy.studyapp.demo.pictures.paint import Shape, cloud, colour, mix, wave
-from relstudy.studyapp.demo.pictures.setting import Setting, far_range, kept_clear, on_the_ground, sky
+from relstudy.studyapp.rendered.pictures import outlines, terrain, things
+from relstudy.studyapp.rendered.pictures.light import paint_water
+from relstudy.studyapp.rendered.pictures.paint import Shape, cloud, colour, mix, wave
+from relstudy.studyapp.rendered.pictures.setting import Setting, far_range, kept_clear, on_the_ground, sky
 
 
 def lake(s: Setting) -> None:
