@@ -14,7 +14,8 @@ import pandas as pd
 import sqlalchemy as sa
 from playwright.sync_api import Page, sync_playwright
 
-from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.assignment import invitations
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
@@ -24,7 +25,7 @@ from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.web.admin.access import set_password
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "assets"
 PASSWORD = "only for this picture"
@@ -90,7 +91,7 @@ def rate(folder: Path, collection: DemoCollection) -> str:
     secret = read_secret(folder)
     names = {item_key(secret, name): name for name in collection.items["item_id"]}
     panel = Panel(draw_raters(RATERS, seed=2), collection)
-    for who, invitation in enumerate(people.invite(store, study, RATERS)):
+    for who, invitation in enumerate(invitations.invite(store, study, RATERS)):
         client = app.test_client()
         answer = client.get(invitation.path, follow_redirects=True)
         for _ in range(99 if who < RATERS - 3 else 6 + who % 3):
@@ -104,7 +105,7 @@ def rate(folder: Path, collection: DemoCollection) -> str:
                 fields[name] = "undecided" if given is None else f"{given:g}"
             answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
     _spread_over_a_morning(store)
-    last = people.invite(store, study, 1)[0].path
+    last = invitations.invite(store, study, 1)[0].path
     store.dispose()
     return last
 

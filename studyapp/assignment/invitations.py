@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import enrol
+from relstudy.studyapp.assignment.raters import enrol, token_identity
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots
-from relstudy.studyapp.web.rater.entry import token_identity
 
 
 @dataclass(frozen=True)

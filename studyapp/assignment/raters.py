@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,11 @@ from relstudy.studyapp.database.store import raters
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOCKED = sa.select(raters).where(raters.c.id == sa.bindparam("rater")).with_for_update()
+
+
+def token_identity(token: str) -> str:
+    """What is kept of a personal link's token: not the token itself."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def find_rater(connection: sa.Connection, entry: str, identity: str) -> Any:

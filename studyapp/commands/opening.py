@@ -7,9 +7,9 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web.app import prepare
 
 
 def open_study(folder: Path) -> tuple[Study, Store]:

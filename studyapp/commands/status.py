@@ -29,10 +29,10 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     """
     from relstudy.common.console import print_json, print_table
     from relstudy.studyapp.assignment.leases import leases
+    from relstudy.studyapp.assignment.study_state import write_state
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.monitoring.statistics import study_insight
     from relstudy.studyapp.monitoring.status import study_status
-    from relstudy.studyapp.web.site import write_state
 
     study, store = open_database(folder)
     if state is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
 from relstudy.studyapp.database.store import (
@@ -23,7 +24,6 @@ from relstudy.studyapp.database.store import (
     slots,
 )
 from relstudy.studyapp.sampling.pairs_table import known_pair_ids
-from relstudy.studyapp.web.site import read_state
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.database.store import Store, trouble
 from relstudy.studyapp.web import pictures
-from relstudy.studyapp.web.admin import access, export, invite, overview, raters
-from relstudy.studyapp.web.admin import leases as handout
+from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ending, entry, practice, rating
 from relstudy.studyapp.web.refused import refused
@@ -39,7 +38,7 @@ log = logging.getLogger("relstudy")
 def create_app(
     folder: str | Path, *, store: Store | None = None, secure: bool | None = None, workers: int = 1
 ) -> Flask:
-    """The app that serves a study folder; the database must be up to date (`prepare`).
+    """The app that serves a study folder; the database must be up to date (`assignment.synchronisation.prepare`).
 
     Parameters
     ----------
@@ -73,7 +72,7 @@ def create_app(
         link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
         password_limit=Limit(failures=max(2, 10 // workers), seconds=600),
     )
-    for module in (entry, rating, practice, ending, pictures, access, overview, raters, handout, invite, export):
+    for module in (entry, rating, practice, ending, pictures, access, overview, raters, leases, invite, export):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env, app.extensions["relstudy"])
@@ -85,20 +84,6 @@ def create_app(
     app.register_error_handler(sa.exc.DBAPIError, _database_error)
     app.register_error_handler(sa.exc.TimeoutError, lambda error: _not_saved("busy", 503))
     return app
-
-
-def prepare(folder: str | Path, store: Store | None = None) -> Study:
-    """Bring a study's database up to date with its files; run once before serving."""
-    from relstudy.studyapp.assignment.sync_database import synchronise
-
-    study = Study.load(folder)
-    items = Items.load(Path(folder), read_secret(folder))
-    own = store or Store.of_study(folder)
-    own.migrate()
-    synchronise(own, study, items)
-    if store is None:
-        own.dispose()
-    return study
 
 
 def _health() -> ResponseReturnValue:

@@ -6,7 +6,7 @@ from flask import Blueprint, abort, send_file
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.collection.displayed import image_type
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.access import is_admin
 from relstudy.studyapp.web.site import site
 
@@ -16,7 +16,7 @@ blueprint = Blueprint("pictures", __name__)
 @blueprint.get("/item/<key>")
 def item(key: str) -> ResponseReturnValue:
     """A picture, by its opaque key; no part of the request becomes a path."""
-    rater = visitor.current_rater()
+    rater = session.current_rater()
     found = site().items.by_key.get(key)
     if found is None or found.path is None:
         abort(404)

@@ -13,14 +13,14 @@ from markupsafe import Markup
 
 from relstudy.studyapp.collection.displayed import Item
 from relstudy.studyapp.config.study_parts import Scale, show_value
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.site import Site, site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage
 
 
 def show(template: str, page: object, rater: Any = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
-    return current_app.jinja_env.get_template(template).render(page=page, csrf=visitor.csrf(rater))
+    return current_app.jinja_env.get_template(template).render(page=page, csrf=session.csrf(rater))
 
 
 def prepare_templates(environment: Environment, here: Site) -> None:

@@ -16,8 +16,9 @@ from types import FrameType
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.web.admin.access import make_setup_link
-from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to, prepare
+from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
 
 QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only after a pause
 TOO_MANY = 5  # quick deaths in a row end the server

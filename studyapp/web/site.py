@@ -7,17 +7,15 @@ import time
 from dataclasses import dataclass, field
 from typing import cast
 
-import sqlalchemy as sa
 from flask import current_app
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.study_state import read_state, write_state
 from relstudy.studyapp.collection.displayed import Items
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.database.store import Store, settings
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.security import Limit, Signer
-
-STATES = ("open", "paused", "closed")
 
 
 @dataclass
@@ -75,17 +73,3 @@ class Site:
 def site() -> Site:
     """The site of the request at hand."""
     return cast(Site, current_app.extensions["relstudy"])
-
-
-def read_state(connection: sa.Connection) -> str:
-    """open, paused or closed, as last set."""
-    value = connection.execute(sa.select(settings.c.value).where(settings.c.key == "state")).scalar_one_or_none()
-    return value or "open"
-
-
-def write_state(connection: sa.Connection, state: str) -> None:
-    """Set open, paused or closed."""
-    if state not in STATES:
-        raise ValueError(f"{state!r} is not one of {', '.join(STATES)}")
-    connection.execute(sa.delete(settings).where(settings.c.key == "state"))
-    connection.execute(sa.insert(settings).values(key="state", value=state))

@@ -16,7 +16,8 @@ from flask.typing import ResponseReturnValue
 from PIL import Image, ImageDraw
 from playwright.sync_api import Locator, Page, expect
 
-from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.assignment import invitations
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
@@ -24,7 +25,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.web.admin.access import set_password
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 
 PASSWORD = "a password for tests"
 
@@ -159,7 +160,7 @@ class Served:
 
     def link(self) -> str:
         """A new personal link."""
-        return self.base + people.invite(self.store, self.study, 1)[0].path
+        return self.base + invitations.invite(self.store, self.study, 1)[0].path
 
     def export(self) -> pd.DataFrame:
         """What `relstudy export` writes."""

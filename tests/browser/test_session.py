@@ -12,9 +12,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.assignment import invitations
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web.app import prepare
 from tests.browser.sessions import PLAIN, Rater, Seat, exported, item_names, write_study
 
 
@@ -39,7 +39,7 @@ def test_a_base_block_rated_by_keyboard_goes_on_where_it_was_after_the_browser_w
     folder = write_study(tmp_path / "study", PLAIN)
     study = prepare(folder)
     store = Store.of_study(folder)
-    invitation = people.invite(store, study, 1)[0]
+    invitation = invitations.invite(store, study, 1)[0]
     names = item_names(folder)
     with _relstudy_serve(folder) as base:
         first = launch_at(tmp_path / "browser")

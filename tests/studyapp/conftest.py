@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.cluster import Cluster, installed
 from tests.studyapp.studies import TOML, Made, write_study
 

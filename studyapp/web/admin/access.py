@@ -10,12 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, abort, redirect, request, session
+from flask import Blueprint, abort, redirect, request
+from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from relstudy.studyapp.config.secret import write_private
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import site
 from relstudy.studyapp.web.views import PasswordPage
@@ -57,7 +58,7 @@ def _fingerprint(password_hash: str) -> str:
 
 def is_admin() -> bool:
     """Whether this browser has given the password, not too long ago, and it is still the same one."""
-    held = session.get("admin")
+    held = flask_session.get("admin")
     if not (isinstance(held, list) and len(held) == 2):
         return False
     password_hash = _hash()
@@ -75,22 +76,22 @@ def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., Re
                 return redirect("/admin/login")
             abort(401, description="session")
         if request.method != "GET":
-            visitor.require_csrf()
+            session.require_csrf()
         return view(*args, **kwargs)
 
     return guarded
 
 
 def _become_admin() -> ResponseReturnValue:
-    session.clear()
-    session["admin"] = [_fingerprint(_hash()), int(time.time())]
-    session["nonce"] = secrets.token_hex(16)
+    flask_session.clear()
+    flask_session["admin"] = [_fingerprint(_hash()), int(time.time())]
+    flask_session["nonce"] = secrets.token_hex(16)
     return redirect("/admin/", 303)
 
 
 def _begin_visit() -> None:
-    if "nonce" not in session:
-        session["nonce"] = secrets.token_hex(16)
+    if "nonce" not in flask_session:
+        flask_session["nonce"] = secrets.token_hex(16)
 
 
 @blueprint.get("/login")
@@ -105,12 +106,12 @@ def login() -> ResponseReturnValue:
 @blueprint.post("/login")
 def check() -> ResponseReturnValue:
     """Check the password; a wrong one counts against the client."""
-    visitor.require_csrf()
-    if site().password_limit.reached(visitor.client()):
+    session.require_csrf()
+    if site().password_limit.reached(session.client()):
         abort(429)
     password_hash = _hash()
     if not password_hash or not check_password_hash(password_hash, request.form.get("password", "")):
-        site().password_limit.fail(visitor.client())
+        site().password_limit.fail(session.client())
         page = PasswordPage(new=False, action="/admin/login", message=site().texts("password.wrong"))
         return show("login.html", page), 403
     return _become_admin()
@@ -128,10 +129,10 @@ def _setup_holds(token: str) -> bool:
 
 
 def _require_setup(token: str) -> None:
-    if site().link_limit.reached(visitor.client()):
+    if site().link_limit.reached(session.client()):
         abort(429)
     if not _setup_holds(token):
-        site().link_limit.fail(visitor.client())
+        site().link_limit.fail(session.client())
         abort(404, description="link")
 
 
@@ -147,7 +148,7 @@ def setup(token: str) -> ResponseReturnValue:
 def choose(token: str) -> ResponseReturnValue:
     """Keep the password; the link is used up."""
     _require_setup(token)
-    visitor.require_csrf()
+    session.require_csrf()
     password = request.form.get("password", "")
     if len(password) < SHORTEST or len(password) > 1000:
         message = site().texts("password.short", count=SHORTEST)
@@ -161,6 +162,6 @@ def choose(token: str) -> ResponseReturnValue:
 def logout() -> ResponseReturnValue:
     """Forget the admin in this browser."""
     if is_admin():
-        visitor.require_csrf()
-    session.clear()
+        session.require_csrf()
+    flask_session.clear()
     return redirect("/admin/login", 303)

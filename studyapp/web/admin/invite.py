@@ -8,7 +8,7 @@ from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.rendering import show
@@ -28,16 +28,16 @@ class InvitePage:
     personal: bool
     crowd: str
     open: bool
-    links: tuple[people.Invitation, ...] = ()
+    links: tuple[invitations.Invitation, ...] = ()
     message: str = ""
     most: int = MOST_LINKS
 
 
-def _invite_page(links: tuple[people.Invitation, ...] = (), message: str = "") -> InvitePage:
+def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
     study = site().study
     base = (study.url or request.host_url).rstrip("/")
     rules = study.entry.rules
-    crowd = people.crowd_link(study)
+    crowd = invitations.crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(rules))
     return InvitePage("invite", base, "personal" in rules, base + crowd if crowd else "", is_open, links, message)
 
@@ -58,7 +58,7 @@ def make_links() -> ResponseReturnValue:
     if not 1 <= count <= MOST_LINKS:
         return show("admin/invite.html", _invite_page(message=here.texts("admin.invite.count", most=MOST_LINKS))), 422
     try:
-        links = people.invite(here.store, here.study, count)
+        links = invitations.invite(here.store, here.study, count)
     except RelstudyError as error:
         return show("admin/invite.html", _invite_page(message=str(error))), 422
     forget_figures()

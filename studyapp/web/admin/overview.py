@@ -9,6 +9,7 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from relstudy.studyapp.assignment.study_state import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, Insight, SourceUse
 from relstudy.studyapp.monitoring.status import Status
 from relstudy.studyapp.web.admin import charts
@@ -16,7 +17,7 @@ from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.blocks import BlockView, block_views
 from relstudy.studyapp.web.admin.figures import figure, figures, forget_figures, moment
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import STATES, site
+from relstudy.studyapp.web.site import site
 
 blueprint = Blueprint("admin_overview", __name__, url_prefix="/admin")
 

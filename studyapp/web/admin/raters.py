@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment import invitations as people
+from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.access import admin_required
@@ -102,7 +102,7 @@ def ask_forget(rater_id: str) -> ResponseReturnValue:
 def forget(rater_id: str) -> ResponseReturnValue:
     """Remove a person's data; their unique pairs go back to the pool."""
     try:
-        people.forget(site().store, rater_id)
+        invitations.forget(site().store, rater_id)
     except RelstudyError:
         abort(404)
     forget_figures()

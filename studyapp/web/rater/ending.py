@@ -13,7 +13,7 @@ from relstudy.studyapp.assignment.next_page import add_pages, next_step
 from relstudy.studyapp.assignment.raters import lock_rater
 from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.database.store import raters
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance
 from relstudy.studyapp.web.refused import refused
 from relstudy.studyapp.web.rendering import paragraphs, show, unavailable
@@ -26,7 +26,7 @@ blueprint = Blueprint("ending", __name__)
 @blueprint.get("/questions")
 def questions() -> ResponseReturnValue:
     """Exit questions."""
-    rater = visitor.consented_rater()
+    rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
     if not site().study.questions:
@@ -47,10 +47,10 @@ def _views(answers: Mapping[str, str], errors: Mapping[str, str]) -> tuple[Quest
 @blueprint.post("/questions")
 def answer() -> ResponseReturnValue:
     """Keep the answers to the exit questions."""
-    rater = visitor.consented_rater()
+    rater = session.consented_rater()
     if rater is None:
         return refused("session", 401)
-    visitor.require_csrf(rater)
+    session.require_csrf(rater)
     here = site()
     given = {q.id: request.form.get(f"question-{q.id}", "").strip()[:4000] for q in here.study.questions}
     errors = {q.id: error for q in here.study.questions if (error := _wrong(q, given[q.id]))}
@@ -82,7 +82,7 @@ def _wrong(question: Question, value: str) -> str:
 @blueprint.get("/thanks")
 def thanks() -> ResponseReturnValue:
     """The end: completion code, the way back to the platform, and "rate some more"."""
-    rater = visitor.consented_rater()
+    rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
     if rater.finished_at is None:
@@ -104,10 +104,10 @@ def thanks() -> ResponseReturnValue:
 @blueprint.post("/more")
 def more() -> ResponseReturnValue:
     """Some more unique pairs for a rater who has finished."""
-    rater = visitor.consented_rater()
+    rater = session.consented_rater()
     if rater is None:
         return redirect("/consent", 303)
-    visitor.require_csrf(rater)
+    session.require_csrf(rater)
     here = site()
     if here.state != "open":
         return unavailable()

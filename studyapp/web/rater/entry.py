@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 import time
@@ -13,9 +12,9 @@ from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.raters import enrol, find_rater
+from relstudy.studyapp.assignment.raters import enrol, find_rater, token_identity
 from relstudy.studyapp.database.store import raters
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage
@@ -23,15 +22,10 @@ from relstudy.studyapp.web.views import ConsentPage, InstructionsPage
 blueprint = Blueprint("entry", __name__)
 
 
-def token_identity(token: str) -> str:
-    """What is kept of a personal link's token: not the token itself."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 @blueprint.get("/")
 def home() -> ResponseReturnValue:
     """Continue where this browser's rater was; else show the way in."""
-    if visitor.current_rater() is not None or visitor.pending() is not None:
+    if session.current_rater() is not None or session.pending() is not None:
         return redirect("/rate")
     rules = site().study.entry.rules
     if "open" not in rules and "passphrase" not in rules:
@@ -42,16 +36,16 @@ def home() -> ResponseReturnValue:
 @blueprint.get("/enter/<token>")
 def enter(token: str) -> ResponseReturnValue:
     """A personal link."""
-    if site().link_limit.reached(visitor.client()):
+    if site().link_limit.reached(session.client()):
         abort(429)
     rater = None
     if "personal" in site().study.entry.rules and len(token) <= 128:
         with site().store.read() as connection:
             rater = find_rater(connection, "personal", token_identity(token))
     if rater is None:
-        site().link_limit.fail(visitor.client())
+        site().link_limit.fail(session.client())
         abort(404, description="link")
-    visitor.become(rater)
+    session.become(rater)
     return redirect("/rate")
 
 
@@ -69,9 +63,9 @@ def join() -> ResponseReturnValue:
     with site().store.read() as connection:
         rater = find_rater(connection, rule, identity)
     if rater is not None:
-        visitor.become(rater)
+        session.become(rater)
         return redirect("/rate")
-    visitor.set_pending(rule, identity, parameters)
+    session.set_pending(rule, identity, parameters)
     return redirect("/consent")
 
 
@@ -80,13 +74,13 @@ def consent() -> ResponseReturnValue:
     """What taking part means."""
     if site().state != "open":
         return unavailable()
-    rater = visitor.current_rater()
-    if rater is None and visitor.pending() is None:
+    rater = session.current_rater()
+    if rater is None and session.pending() is None:
         rules = site().study.entry.rules
         way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
         if way is None:
             abort(403, description="invited")
-        visitor.set_pending(way, secrets.token_hex(16), {})
+        session.set_pending(way, secrets.token_hex(16), {})
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate")
     return _consent_page(rater)
@@ -95,7 +89,7 @@ def consent() -> ResponseReturnValue:
 def _consent_page(rater: Any, message: str = "", status: int = 200) -> ResponseReturnValue:
     study = site().study
     text = study.consent or site().texts("consent.default")
-    held = visitor.pending()
+    held = session.pending()
     page = ConsentPage(paragraphs(text), rater is None and held is not None and held["entry"] == "passphrase", message)
     return show("consent.html", page, rater), status
 
@@ -103,23 +97,23 @@ def _consent_page(rater: Any, message: str = "", status: int = 200) -> ResponseR
 @blueprint.post("/consent")
 def agree() -> ResponseReturnValue:
     """Consent given: enrol, once per person however often this is sent."""
-    rater = visitor.current_rater()
-    held = visitor.pending()
+    rater = session.current_rater()
+    held = session.pending()
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate", 303)
     if rater is None and held is None:
         abort(401, description="session")
-    visitor.require_csrf(rater)
+    session.require_csrf(rater)
     if request.form.get("agree") != "yes":
         return redirect("/consent", 303)
     if site().state != "open":
         return unavailable()
     if rater is None and held is not None and held["entry"] == "passphrase":
-        if site().password_limit.reached(visitor.client()):
+        if site().password_limit.reached(session.client()):
             abort(429)
         given = request.form.get("passphrase", "").strip()
         if not hmac.compare_digest(given.encode(), site().study.entry.passphrase.encode()):
-            site().password_limit.fail(visitor.client())
+            site().password_limit.fail(session.client())
             return _consent_page(rater, site().texts("passphrase.wrong"), 403)
     now = time.time()
     with site().store.write() as connection:
@@ -127,14 +121,14 @@ def agree() -> ResponseReturnValue:
             rater = enrol(connection, site().study, held["entry"], held["identity"], held["parameters"], now)
         agreed = sa.update(raters).where(raters.c.id == rater.id, raters.c.consented_at.is_(None))
         connection.execute(agreed.values(consented_at=now))
-    visitor.become(rater)
+    session.become(rater)
     return redirect("/instructions", 303)
 
 
 @blueprint.get("/instructions")
 def instructions() -> ResponseReturnValue:
     """What to do; can be read again at any time."""
-    rater = visitor.current_rater()
+    rater = session.current_rater()
     if rater is None or rater.consented_at is None:
         return redirect("/consent")
     study = site().study
@@ -149,7 +143,7 @@ def instructions() -> ResponseReturnValue:
 @blueprint.post("/leave")
 def leave() -> ResponseReturnValue:
     """Forget the rater in this browser (on a shared machine)."""
-    visitor.require_csrf(visitor.current_rater())
+    session.require_csrf(session.current_rater())
     flask_session.clear()
     response: Response = redirect("/", 303)  # type: ignore[assignment]
     return response

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.config.study_parts import Scale, show_value
 from relstudy.studyapp.sampling.pairs_table import known_pair_ids
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.rating_page import chosen_before
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import site
@@ -19,7 +19,7 @@ blueprint = Blueprint("practice", __name__)
 @blueprint.get("/practice/<int(max=1000000):position>")
 def practice(position: int) -> ResponseReturnValue:
     """How a practice page went."""
-    held = visitor.held_page(position)
+    held = session.held_page(position)
     if held is None:
         return redirect("/consent")
     assignment = held.assignment

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.assignment.answers import LockedError, submit
 from relstudy.studyapp.assignment.sequence import Assignment, Held, look
 from relstudy.studyapp.assignment.slots import renew
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on
 from relstudy.studyapp.web.rater.rating_page import chosen_before, rating_page
 from relstudy.studyapp.web.refused import refused
@@ -29,10 +29,10 @@ PAGE = "X-Relstudy-Page"
 @blueprint.post("/instructions")
 def begin() -> ResponseReturnValue:
     """Lay out the rater's pages and go to the first."""
-    rater = visitor.consented_rater()
+    rater = session.consented_rater()
     if rater is None:
         return redirect("/consent", 303)
-    visitor.require_csrf(rater)
+    session.require_csrf(rater)
     if site().state != "open":
         return unavailable()
     return redirect(address(advance(rater.id)), 303)
@@ -41,7 +41,7 @@ def begin() -> ResponseReturnValue:
 @blueprint.get("/rate")
 def resume() -> ResponseReturnValue:
     """To the page where the rater was."""
-    rater = visitor.consented_rater()
+    rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
     if rater.started_at is None:
@@ -55,7 +55,7 @@ def resume() -> ResponseReturnValue:
 @blueprint.get("/rate/<int(max=1000000):position>")
 def rate(position: int) -> ResponseReturnValue:
     """One of the rater's own pages."""
-    held = visitor.held_page(position)
+    held = session.held_page(position)
     if held is None:
         return redirect("/consent")
     if position <= held.rater.locked_to:
@@ -81,7 +81,7 @@ def _opened_late(assignment: Assignment, now: float) -> bool:
 @blueprint.post("/rate/<int(max=1000000):position>")
 def save(position: int) -> ResponseReturnValue:
     """Keep a page's ratings. The next page, or the redirect to it, is sent only once they are on disk."""
-    claimed = visitor.claimed_rater()
+    claimed = session.claimed_rater()
     if claimed is None:
         return refused("session", 401)
     here = site()
@@ -90,10 +90,10 @@ def save(position: int) -> ResponseReturnValue:
     hand_out = here.state == "open"
     with here.store.write() as connection:
         held = look(connection, claimed, position, lock=True)
-        if held is None or not visitor.may_rate(held.rater):
+        if held is None or not session.may_rate(held.rater):
             return refused("session", 401)
         rater, assignment = held.rater, held.assignment
-        shown_at = assignment and here.signer.form_shown_at(visitor.name(rater), assignment.id, form)
+        shown_at = assignment and here.signer.form_shown_at(session.name(rater), assignment.id, form)
         if assignment is None or shown_at is None:
             return refused("form", 400, again=False)
         answers, typed, errors = _answers(assignment)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.sequence import Assignment, Held
 from relstudy.studyapp.config.study_parts import show_value
 from relstudy.studyapp.database.store import assignments, ratings
-from relstudy.studyapp.web import session as visitor
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import Site, site
 from relstudy.studyapp.web.views import RatingPage, ResultView
@@ -53,7 +53,7 @@ def rating_page(
             )
             for number, pair in enumerate(pairs, start=1)
         ),
-        form=form or here.signer.form(visitor.name(rater), assignment.id, time.time()),
+        form=form or here.signer.form(session.name(rater), assignment.id, time.time()),
         action=f"/rate/{assignment.position}",
         earlier=earlier,
         back=f"/rate/{assignment.position - 1}" if assignment.position > rater.locked_to + 1 else "",

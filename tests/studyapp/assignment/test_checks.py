@@ -11,11 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, assignments, pages
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.first_version import insert_rated

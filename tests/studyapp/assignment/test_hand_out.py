@@ -19,10 +19,11 @@ from relstudy.studyapp.assignment.next_page import add_pages, next_step
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import look, start
 from relstudy.studyapp.assignment.slots import renew
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import DONE, Store, assignments, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.cluster import Cluster
 from tests.studyapp.desk import Desk, toml

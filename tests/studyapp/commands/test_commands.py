@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
-from relstudy.studyapp.web.app import prepare
 from tests.studyapp.browse import Browser
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
@@ -170,7 +170,8 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
     (folder / "pairs.csv").write_text(
         "pair_id,query_id,result_id,paradigm,block\nb,q0,r0,image,base\nt1,words,essay,text,unique\nt2,words,r1,text,unique\n"
     )
-    from relstudy.studyapp.web.app import create_app, prepare
+    from relstudy.studyapp.assignment.synchronisation import prepare
+    from relstudy.studyapp.web.app import create_app
 
     prepare(folder)
     browser = Browser(create_app(folder))
@@ -268,7 +269,8 @@ def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callabl
     first.join()
     assert first.rate_all() == 2 + 6
     (made.folder / "study.toml").write_text(one_each + "ratings_per_pair = 2\n")
-    from relstudy.studyapp.web.app import create_app, prepare
+    from relstudy.studyapp.assignment.synchronisation import prepare
+    from relstudy.studyapp.web.app import create_app
 
     prepare(made.folder, made.store)
     second = Browser(create_app(made.folder, store=made.store))

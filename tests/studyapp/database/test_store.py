@@ -15,12 +15,13 @@ from alembic.migration import MigrationContext
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.migrations import versions
 from relstudy.studyapp.database.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import TOML, Made, write_study

@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 import pytest
 
 from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.web.app import prepare
 from tests.studyapp.browse import Page
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
@@ -172,8 +172,8 @@ def test_every_acknowledged_rating_survives_being_killed_at_random_moments_and_n
 def rater_ids(store: Store, links: list[str]) -> dict[str, str]:
     import sqlalchemy as sa
 
+    from relstudy.studyapp.assignment.raters import token_identity
     from relstudy.studyapp.database.store import raters
-    from relstudy.studyapp.web.rater.entry import token_identity
 
     with store.read() as connection:
         rows = connection.execute(sa.select(raters.c.identity, raters.c.rater_id)).all()

@@ -12,11 +12,12 @@ from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.admin.access import set_password
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 

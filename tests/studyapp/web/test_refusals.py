@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 import pytest
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.web.app import prepare
 from tests.studyapp.browse import Browser, Page
 from tests.studyapp.studies import Made, write_study
 

@@ -130,7 +130,7 @@ def test_a_file_that_is_no_picture_is_not_served_whatever_it_is_called(tmp_path:
     folder = write_study(tmp_path / "s")
     for name in ("q0", "q1"):
         (folder / "pictures" / f"{name}.png").write_text("<svg onload=alert(1)>", encoding="utf-8")
-    from relstudy.studyapp.web.app import prepare
+    from relstudy.studyapp.assignment.synchronisation import prepare
 
     prepare(folder)
     browser = Browser(create_app(folder))
@@ -193,7 +193,7 @@ choices = ['''NASTY''']
 
 
 def test_html_in_every_field_of_author_and_rater_stays_text(tmp_path: Path) -> None:
-    from relstudy.studyapp.web.app import prepare
+    from relstudy.studyapp.assignment.synchronisation import prepare
 
     folder = write_study(tmp_path / "s", HTML_EVERYWHERE.replace("NASTY", NASTY))
     table = (folder / "collection.csv").read_text()
@@ -251,7 +251,7 @@ def test_an_oversized_body_is_refused_and_the_server_goes_on(made: Made) -> None
 
 
 def test_cookies_are_http_only_same_site_and_secure_behind_https(tmp_path: Path) -> None:
-    from relstudy.studyapp.web.app import prepare
+    from relstudy.studyapp.assignment.synchronisation import prepare
 
     for url, secure in (("", False), ("https://study.example.org", True)):
         folder = write_study(tmp_path / str(secure), TOML.replace('id = "test"', f'id = "test"\nurl = "{url}"'))
@@ -292,7 +292,7 @@ def test_neither_log_nor_database_holds_an_address_a_token_or_an_agent(tmp_path:
     import io
     import logging
 
-    from relstudy.studyapp.web.app import prepare
+    from relstudy.studyapp.assignment.synchronisation import prepare
 
     folder = write_study(tmp_path / "s")
     prepare(folder)

@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.leases import leases
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, assignments
@@ -24,7 +25,7 @@ from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import insight, study_insight
 from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.admin.access import set_password
-from relstudy.studyapp.web.app import create_app, prepare
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,13 +12,26 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.checks import add_check_pages
 from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import LEASED, OPEN, Store, pages, pairs, settings, slots
 from relstudy.studyapp.sampling.pairs_table import Pair, known_pair_ids, known_pairs, read_pairs
 
 
-def synchronise(store: Store, study: Study, items: Items) -> None:
+def prepare(folder: str | Path, store: Store | None = None) -> Study:
+    """Bring a study's database up to date with its files; run once before serving."""
+    study = Study.load(folder)
+    items = Items.load(Path(folder), read_secret(folder))
+    own = store or Store.of_study(folder)
+    own.migrate()
+    sync_database(own, study, items)
+    if store is None:
+        own.dispose()
+    return study
+
+
+def sync_database(store: Store, study: Study, items: Items) -> None:
     """Make the database hold what the study's files say; nothing that was rated is touched.
 
     New pairs become new pages; a pair that left pairs.csv is handed out no more; a pair whose meaning changed is
