@@ -25,7 +25,7 @@ sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file_
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval, average_precision, precision_recall_curve
 from relstudy.analysis.resampling.draws import Draws, two_stages, whole_queries
 from relstudy.common.console import print_table
@@ -77,13 +77,13 @@ def bootstrap_rows(pairs: int, systems: int, replicates: int) -> list[list[str]]
         (", of a finite population", lambda number: two_stages(query, fraction, given_query, number, 0)),
     ]
     small = ways[0][1](4).times
-    warm = Judgments(query, judgment, small)
+    warm = CorrelationBootstrap(query, judgment, small)
     warm.correlate(scores[0])
     Retrieval(query, relevant, small).indices(scores[0], weight)
 
     def four(draw: Callable[[int], Draws]) -> None:
         draws = draw(replicates)
-        judgments = Judgments(draws.row, judgment, draws.times)
+        judgments = CorrelationBootstrap(draws.row, judgment, draws.times)
         retrieval = Retrieval(draws.row, relevant, draws.times, queries)
         for score in scores:
             judgments.correlate(score, ("pearson", "spearman"))
@@ -91,7 +91,7 @@ def bootstrap_rows(pairs: int, systems: int, replicates: int) -> list[list[str]]
 
     def kendall(draw: Callable[[int], Draws]) -> None:
         draws = draw(replicates)
-        judgments = Judgments(draws.row, judgment, draws.times)
+        judgments = CorrelationBootstrap(draws.row, judgment, draws.times)
         for score in scores:
             judgments.correlate(score, ("kendall",))
 
@@ -192,7 +192,7 @@ def run_rows(lines: int) -> list[list[str]]:
 
 def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
     """Scoring as the command does it: direction, all indices, comparisons, orderings, per query."""
-    from relstudy.analysis.scoring.run import Options, score_systems
+    from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 
     random = np.random.default_rng(3)
     ids = {
@@ -206,7 +206,7 @@ def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
     scores = pd.concat(
         [pd.DataFrame(ids | {"system": f"s{k}", "score": truth + random.normal(size=pairs)}) for k in range(systems)]
     )
-    took = seconds(lambda: score_systems(judgments, scores, options=Options(graded=())))
+    took = seconds(lambda: score_systems(judgments, scores, options=ScoringOptions(graded=())))
     return [[f"everything in one call: {pairs:,} pairs x {systems} systems", f"{took.clock:.2f}", "", "", "", ""]]
 
 

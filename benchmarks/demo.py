@@ -16,19 +16,19 @@ import click
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.run import Options as Scoring
+from relstudy.analysis.scoring.run import ScoringOptions as Scoring
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
 from relstudy.common.tables import read_json, write_table
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import THRESHOLD
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
 from relstudy.studyapp.demo.sizes import Size, available_systems
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection
-from relstudy.studyapp.sampling.first_round import Options, choose_from
+from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
 from relstudy.studyapp.sampling.sources import Source, open_sources
 
 
@@ -48,7 +48,7 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def judged(pairs: pd.DataFrame, panel: Panel, size: Size, *, noise: bool) -> pd.DataFrame:
+def judged(pairs: pd.DataFrame, panel: SimulatedPanel, size: Size, *, noise: bool) -> pd.DataFrame:
     """Judgments of the pairs, by rating and calibrating, or free of noise."""
     keys = ["query_id", "result_id"]
     design = pairs[[*keys, "inclusion_probability", "query_probability"]]
@@ -73,9 +73,9 @@ def one_draw(
 ) -> list[Recovered]:
     """Choose, rate, calibrate, score, and compare with all pairs."""
     size = Size()
-    panel = Panel(draw_raters(size.raters, 0), known, seed)
-    options = Options(queries=size.queries, results=size.results, base=size.base, seed=seed)
-    judgments = judged(choose_from(collection, sources, options).pairs, panel, size, noise=noise)
+    panel = SimulatedPanel(draw_raters(size.raters, 0), known, seed)
+    options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
+    judgments = judged(draw_sample_from(collection, sources, options).pairs, panel, size, noise=noise)
     of_pairs = everything.scores.merge(judgments[["query_id", "result_id"]], on=["query_id", "result_id"])
     result = score_systems(judgments, of_pairs, options=Scoring(threshold=THRESHOLD, replicates=300))
     return system_rows(result.as_json()["systems"], everything)
@@ -90,7 +90,7 @@ def main(draws: int, folder: Path) -> None:
     known = make_collection(made["images"], made["seed"])
     collection = Collection.load(folder)
     sources = open_sources(folder, collection, list(available_systems()))
-    panel = Panel(draw_raters(Size().raters, 0), known)
+    panel = SimulatedPanel(draw_raters(Size().raters, 0), known)
     everything = census(known, panel, all_scores(collection, sources), THRESHOLD)
     for noise in (True, False):
         held: dict[tuple[str, str], list[bool]] = defaultdict(list)

@@ -51,14 +51,14 @@ def make_study(folder: Path, items: int, seed: int = 0) -> None:
 def ours(items: int, queries: int, results: int) -> tuple[float, int]:
     """Seconds for load, fit, draw and write; number of pairs."""
     from relstudy.studyapp.commands.sample import write
-    from relstudy.studyapp.sampling.first_round import Options, choose
+    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_study(folder, items)
         start = time.perf_counter()
         systems = ["keywords", "bm25", "vectors:one.npy", "vectors:two.npy"]
-        chosen = choose(folder, Options(systems=systems, text_queries=queries, results=results))
+        chosen = draw_sample(folder, SampleOptions(systems=systems, text_queries=queries, results=results))
         write(folder, chosen)
         return time.perf_counter() - start, len(chosen.pairs)
 
@@ -105,14 +105,14 @@ def make_pictures_study(folder: Path, items: int, seed: int = 0) -> None:
 def paper_systems(items: int, queries: int, results: int) -> None:
     """As `ours`, with the paper's four systems; indexing is not counted."""
     from relstudy.studyapp.commands.sample import write
-    from relstudy.studyapp.sampling.first_round import Options, choose
+    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_pictures_study(folder, items)
         start, used = time.perf_counter(), time.process_time()
         systems = ["keywords", "gift", "simplicity", "romm-all"]
-        chosen = choose(folder, Options(systems=systems, queries=queries, results=results))
+        chosen = draw_sample(folder, SampleOptions(systems=systems, queries=queries, results=results))
         write(folder, chosen)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
@@ -171,14 +171,14 @@ class World:
 
     def __init__(self, relevant: np.ndarray, systems: dict[str, np.ndarray], results: int) -> None:
         from relstudy.studyapp.collection.items import Collection, Item
-        from relstudy.studyapp.sampling.design import Round, shape
+        from relstudy.studyapp.sampling.design import Round, candidate_probabilities
 
         number = len(relevant)
         collection = Collection([Item(f"i{place}", "image") for place in range(number)])
         sources = [Matrix(name, collection, scores) for name, scores in systems.items()]
         this = Round(1, {}, results, 1.0, 0.05, 1, {"image": 0.5}, {"image": number}, 0)
         self.relevant, self.systems, self.results = relevant, systems, results
-        self.shapes = [shape(this, query, collection, sources) for query in collection]
+        self.shapes = [candidate_probabilities(this, query, collection, sources) for query in collection]
         self.others = ~np.eye(number, dtype=bool)
         self.cut = {name: float(np.quantile(scores[self.others], 0.98)) for name, scores in systems.items()}
 
@@ -282,10 +282,10 @@ def rounds(number: int = 1_000) -> None:
     from relstudy.analysis.indices.uniformity import uniformity_table
     from relstudy.mapping.fitted import FittedMapping
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.demo.panel import Panel, draw_raters
+    from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
     from relstudy.studyapp.rendered.collection import make_collection, write_collection
-    from relstudy.studyapp.sampling.first_round import Options, choose_from
-    from relstudy.studyapp.sampling.next_round import NextOptions, next_from
+    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+    from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
     from relstudy.studyapp.sampling.sources import open_sources
 
     with tempfile.TemporaryDirectory() as name:
@@ -293,8 +293,8 @@ def rounds(number: int = 1_000) -> None:
         write_collection(demo, Path(name), workers=2)
         collection = Collection.load(Path(name))
         sources = open_sources(Path(name), collection, ["keywords", "colour"])
-        panel = Panel(draw_raters(12), demo)
-        first = choose_from(collection, sources, Options())
+        panel = SimulatedPanel(draw_raters(12), demo)
+        first = draw_sample_from(collection, sources, SampleOptions())
         judged = panel.rate(first.pairs).groupby(["query_id", "result_id"], as_index=False)["rating"].mean().dropna()
         judged = judged.rename(columns={"rating": "judgment"})
         mappings = {}
@@ -308,7 +308,7 @@ def rounds(number: int = 1_000) -> None:
             fitted = IsotonicRegression().fit(score, judged.sort_values("query_id", kind="stable")["judgment"])
             knots, place = np.unique(fitted.X_thresholds_, return_index=True)
             mappings[source.name] = FittedMapping(knots, fitted.y_thresholds_[place], system=source.name)
-        later = next_from(collection, sources, first.design, first.pairs, judged, mappings, NextOptions())
+        later = draw_next_round_from(collection, sources, first.design, first.pairs, judged, mappings, NextOptions())
         rated = panel.rate(later.pairs).merge(later.pairs[["pair_id", "source", "round"]], on="pair_id")
         table = uniformity_table(rated[rated["block"] == "unique"], [1, 2, 3, 4, 5])
         print(table.round(3).to_string(index=False))

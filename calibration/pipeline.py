@@ -107,7 +107,7 @@ def _seconds(frame: pd.DataFrame) -> np.ndarray | None:
 
 
 @dataclass(frozen=True)
-class Table51:
+class VarianceReduction:
     """The paper's table 5.1 for one study: variance within pairs and out-of-sample agreement, before and after."""
 
     variance_before: Estimate
@@ -119,7 +119,7 @@ class Table51:
     scored: Scored
 
 
-def table_5_1(result: Calibration, progress: Progress = iter) -> Table51:
+def variance_reduction(result: Calibration, progress: Progress = iter) -> VarianceReduction:
     """Table 5.1 with bootstrap intervals over pairs, on unique pairs where enough have two ratings.
 
     Parameters
@@ -128,7 +128,7 @@ def table_5_1(result: Calibration, progress: Progress = iter) -> Table51:
     """
     panel, after = result.panel, result.panel.with_rating(result.calibrated)
     scored = scored_rows(panel)
-    return Table51(
+    return VarianceReduction(
         variance_before=within_item_variance(panel, scored.rows),
         variance_after=within_item_variance(after, scored.rows),
         correlation_before=leave_one_out_correlation(panel, "none", scored),
@@ -148,7 +148,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
     """
     panel, ratings = result.panel, result.ratings
     decided = panel.decided()
-    table = table_5_1(result, progress)
+    table = variance_reduction(result, progress)
     reasons: dict[str, str] = {}
 
     def plain(name: str, estimate: Estimate) -> float | None:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from relstudy.mapping.fitted import OUT_OF_BOUNDS, FittedMapping
-from relstudy.mapping.pooling import rises
+from relstudy.mapping.pooling import is_increasing
 
 
 class MonotoneMapping(RegressorMixin, BaseEstimator):
@@ -64,7 +64,7 @@ class MonotoneMapping(RegressorMixin, BaseEstimator):
         if self.increasing not in (True, False, "auto"):
             raise ValueError(f"increasing is True, False or 'auto', not {self.increasing!r}")
         auto = self.increasing == "auto"
-        self.increasing_ = rises(scores, judgments, weights) if auto else bool(self.increasing)
+        self.increasing_ = is_increasing(scores, judgments, weights) if auto else bool(self.increasing)
         named = None if groups is None else np.asarray(groups)
         if named is not None:
             check_consistent_length(scores, named)

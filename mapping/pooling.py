@@ -106,12 +106,12 @@ def into_bins(pooled: Pooled, bins: int) -> Pooled:
     return Pooled(scores, total, means, np.add.reduceat(pooled.within, starts) + between)
 
 
-def rises(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> bool:
+def is_increasing(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> bool:
     """Whether judgments rise with scores: the sign of Spearman's rho, with mid-ranks by weight; True where it is 0.
 
     Examples
     --------
-    >>> rises([1, 2, 3], [1, 3, 2]), rises([1, 2, 3], [3, 1, 2]), rises([1, 1], [1, 2])
+    >>> is_increasing([1, 2, 3], [1, 3, 2]), is_increasing([1, 2, 3], [3, 1, 2]), is_increasing([1, 1], [1, 2])
     (True, False, True)
     """
     w = np.ones(np.size(scores)) if weights is None else np.asarray(weights, dtype=float)

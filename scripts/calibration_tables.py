@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relstudy.calibration.pipeline import calibrate, table_5_1
+from relstudy.calibration.pipeline import calibrate, variance_reduction
 from relstudy.calibration.plots import rater_lines, variance_by_mean
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.estimates import Estimate
@@ -35,7 +35,7 @@ def main() -> None:
         ratings = read_ratings(arguments.data / file, base_column=base_column)
         for method in METHODS:
             result = calibrate(ratings, method, force=True)
-            table = table_5_1(result)
+            table = variance_reduction(result)
             variance, correlation = cell(table.variance_after), cell(table.correlation_after)
             print(f"| {title} | {method} | {variance} | {correlation} | {cell(table.icc_after.one)} |", flush=True)
             title = ""

@@ -17,11 +17,11 @@ import numpy as np
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
-from relstudy.analysis.hashing.people.audit import audit
+from relstudy.analysis.hashing.people.audit import audit_truths
 from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.analysis.scoring.run import Options, score_systems
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table
 from relstudy.studyapp.collection.items import Collection
@@ -48,7 +48,7 @@ def main() -> None:
     judged = read_judgments(folder / "judgments.csv")
     ids = [str(name) for name in collection.ids]
     vectors, labels = vectors_of(collection), labels_of(collection)
-    found = audit(judged, ids, vectors=vectors, labels=labels, neighbours=20)
+    found = audit_truths(judged, ids, vectors=vectors, labels=labels, neighbours=20)
     header = ["ground truth", "Pearson", "AUC", "average precision", "mean AUC within queries", "called relevant"]
     print_table([[each.name, *map(str, each.figures)] for each in found.truths], header)
     print(found.sentence(), end="\n\n")
@@ -56,7 +56,7 @@ def main() -> None:
     for name in ENCODED:
         codes = ENCODERS[name](32).fit(vectors).encode(vectors)
         scores = hamming_scores(judged, codes, ids, name)
-        system = score_systems(judged, scores, options=Options(directions={"*": "higher"}))[name]
+        system = score_systems(judged, scores, options=ScoringOptions(directions={"*": "higher"}))[name]
         against_labels = mean_average_precision(count(codes, codes, LabelTruth.by(labels, labels)), None, "relevant")
         people = [system.raw.pearson, system.average_precision, system.normalised_rank, graded_ndcg(judged, scores)]
         rows.append([name, f"{against_labels.expected:.4f}", *map(str, people)])

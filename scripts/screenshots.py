@@ -20,7 +20,7 @@ from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, ratings
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
@@ -90,7 +90,7 @@ def rate(folder: Path, collection: DemoCollection) -> str:
     app = create_app(folder, store=store)
     secret = read_secret(folder)
     names = {item_key(secret, name): name for name in collection.items["item_id"]}
-    panel = Panel(draw_raters(RATERS, seed=2), collection)
+    panel = SimulatedPanel(draw_raters(RATERS, seed=2), collection)
     for who, invitation in enumerate(invitations.invite(store, study, RATERS)):
         client = app.test_client()
         answer = client.get(invitation.path, follow_redirects=True)

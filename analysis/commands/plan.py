@@ -10,7 +10,7 @@ from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
-    from relstudy.analysis.planning.power import Plan, Source
+    from relstudy.analysis.planning.power import StudyPlan, StudySource
     from relstudy.analysis.planning.variances import Variances
 
 
@@ -84,7 +84,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     _print(found, variances)
 
 
-def _source(choices: dict[str, Any]) -> tuple[Source, Variances | None]:
+def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
     """Where studies come from, and the variances that stand behind them where there are any."""
     if choices["judgments"] is not None:
         return _piloted(choices), None
@@ -112,11 +112,11 @@ def _source(choices: dict[str, Any]) -> tuple[Source, Variances | None]:
     return assumed, variances
 
 
-def _piloted(choices: dict[str, Any]) -> Source:
+def _piloted(choices: dict[str, Any]) -> StudySource:
     from relstudy.analysis.planning.power import Piloted
     from relstudy.analysis.scoring.candidate import candidate_of
     from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.run import Options
+    from relstudy.analysis.scoring.run import ScoringOptions
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scores import read_scores
 
@@ -135,7 +135,7 @@ def _piloted(choices: dict[str, Any]) -> Source:
         own = scores[scores["system"] == name]
         if own.empty:
             raise RelstudyError(f"{choices['scores']}: there is no system {name!r}")
-        both.append(candidate_of(pairs, name, own, Options(threshold=choices["threshold"])))
+        both.append(candidate_of(pairs, name, own, ScoringOptions(threshold=choices["threshold"])))
     used = both[0].used & both[1].used
     first, second = (c.score[used] if c.higher_is_better else -c.score[used] for c in both)
     relevant = pairs.relevant(choices["threshold"])[used]
@@ -159,7 +159,7 @@ def _two(text: str, option: str, kind: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _print(found: Plan, variances: Variances | None) -> None:
+def _print(found: StudyPlan, variances: Variances | None) -> None:
     click.echo(found.sentence())
     click.echo()
     rows = [[str(p.queries), f"{p.power:.3f}", f"{p.error:.3f}", str(p.studies)] for p in found.points]

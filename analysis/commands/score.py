@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from relstudy.analysis.scoring.candidate import Candidate
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-    from relstudy.analysis.scoring.run import Options
+    from relstudy.analysis.scoring.run import ScoringOptions
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
 CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "population")
@@ -144,10 +144,10 @@ def score(
         _print(result, new if saved is not None else [])
 
 
-def _options(choices: dict[str, Any], base: Options | None) -> Options:
+def _options(choices: dict[str, Any], base: ScoringOptions | None) -> ScoringOptions:
     from dataclasses import replace
 
-    from relstudy.analysis.scoring.run import Options
+    from relstudy.analysis.scoring.run import ScoringOptions
 
     named = {name: choices[name] for name in CHOICES}
     changed = {name: value for name, value in named.items() if value is not None}
@@ -167,7 +167,7 @@ def _options(choices: dict[str, Any], base: Options | None) -> Options:
             raise click.BadParameter(f"{text!r}: higher, lower or auto is allowed", param_hint="--direction")
         directions[system or "*"] = direction
     low = choices["allow_low_coverage"] or (base is not None and base.low_coverage)
-    return replace(base or Options(), **changed, low_coverage=low, directions=directions)
+    return replace(base or ScoringOptions(), **changed, low_coverage=low, directions=directions)
 
 
 def _mappings(path: str | None) -> dict[str, Any]:
@@ -208,7 +208,11 @@ def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.Dat
 
 
 def _candidates(
-    files: tuple[str, ...], judgments: pd.DataFrame, options: Options, choices: dict[str, Any], given: dict[str, Any]
+    files: tuple[str, ...],
+    judgments: pd.DataFrame,
+    options: ScoringOptions,
+    choices: dict[str, Any],
+    given: dict[str, Any],
 ) -> list[Candidate]:
     from dataclasses import replace
 
@@ -250,7 +254,7 @@ def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candid
     return [*old, *new]
 
 
-def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Options) -> ScoreResult:
+def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: ScoringOptions) -> ScoreResult:
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.run import score_candidates
     from relstudy.common.console import progress
@@ -260,7 +264,7 @@ def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Option
     )
 
 
-def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: Options, path: str) -> None:
+def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: ScoringOptions, path: str) -> None:
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.saved import save_comparison
 
@@ -268,7 +272,7 @@ def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: Options
     say(f"The comparison is kept in {path}.")
 
 
-def _write_qrels(judgments: pd.DataFrame, options: Options, path: str) -> None:
+def _write_qrels(judgments: pd.DataFrame, options: ScoringOptions, path: str) -> None:
     from relstudy.analysis.scoring.trec import gains, lowest_grade, write_qrels
 
     values = judgments["judgment"].to_numpy(dtype=float)

@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from relstudy.analysis.indices import kernels
-from relstudy.analysis.resampling.bootstrap import Figure, chunks, in_threads
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
 
 INDICES = ("pearson", "spearman", "kendall")
 
 
-class Judgments:
+class CorrelationBootstrap:
     """One set of judgments, prepared once for the correlations of many systems.
 
     Parameters
@@ -27,7 +27,7 @@ class Judgments:
     Examples
     --------
     >>> row = np.array([0, 0, 1, 1])
-    >>> judgments = Judgments(row, np.array([1.0, 2.0, 3.0, 5.0]), np.ones((2, 1)))
+    >>> judgments = CorrelationBootstrap(row, np.array([1.0, 2.0, 3.0, 5.0]), np.ones((2, 1)))
     >>> figures = judgments.correlate(np.array([0.1, 0.4, 0.3, 0.9]))
     >>> round(figures["kendall"].value, 4)
     0.6667
@@ -56,7 +56,7 @@ class Judgments:
         ranks: np.ndarray = kernels.ranks_by_level(self.row, self.level, len(self.values), times, part.start, part.stop)
         return ranks
 
-    def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, Figure]:
+    def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, BootstrapStatistic]:
         """Each index of `indices` for one system's scores, float [pairs], all finite."""
         reason = None
         if len(score) < 3:
@@ -67,11 +67,11 @@ class Judgments:
             reason = "all scores are equal"
         if reason is not None:
             nothing = np.full(self.times.shape[1], np.nan)
-            return {index: Figure(np.nan, nothing, reason) for index in indices}
+            return {index: BootstrapStatistic(np.nan, nothing, reason) for index in indices}
         compute = {"pearson": self._pearson, "spearman": self._spearman, "kendall": self._kendall}
         return {index: compute[index](score) for index in indices}
 
-    def _pearson(self, score: np.ndarray) -> Figure:
+    def _pearson(self, score: np.ndarray) -> BootstrapStatistic:
         x = (score - score.mean()) / max(np.abs(score - score.mean()).max(), np.finfo(float).tiny)
         y = self.centred
         number = self.times.shape[0]
@@ -84,9 +84,9 @@ class Judgments:
             return sums
 
         point = _pearson_of(columns.sum(axis=1, keepdims=True))
-        return Figure(float(point[0]), _pearson_of(in_threads(part_of, self._parts)))
+        return BootstrapStatistic(float(point[0]), _pearson_of(in_threads(part_of, self._parts)))
 
-    def _spearman(self, score: np.ndarray) -> Figure:
+    def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
         row, end, level = self._by_score(score)
         point = kernels.spearman(row, end, level, self._point_ranks, self.every, 0, 1)[0]
         kept = self._part_ranks
@@ -96,9 +96,9 @@ class Judgments:
             figures: np.ndarray = kernels.spearman(row, end, level, ranks, self.times, part.start, part.stop)
             return figures
 
-        return Figure(float(point), in_threads(part_of, self._parts))
+        return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
 
-    def _kendall(self, score: np.ndarray) -> Figure:
+    def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
         row, end, level = self._by_score(score)
         many = len(self.values)
         point = kernels.kendall(row, end, level, many, self.every, 0, 1)[0]
@@ -107,7 +107,7 @@ class Judgments:
             figures: np.ndarray = kernels.kendall(row, end, level, many, self.times, part.start, part.stop)
             return figures
 
-        return Figure(float(point), in_threads(part_of, self._parts))
+        return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")

@@ -13,14 +13,14 @@ import numpy as np
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import group_ends
-from relstudy.analysis.resampling.bootstrap import Figure, chunks, in_threads
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
 
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
 """Shares of the collection retrieved at which precision and recall are given with intervals."""
 
 
 RARE = 15
-"""With fewer sampled hits or misses than this, a proportion's interval is widened (see `Figure.effective`)."""
+"""With fewer sampled hits or misses than this, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +98,8 @@ class OperatingPoints:
     share: np.ndarray
     retrieved: np.ndarray
     threshold: np.ndarray
-    precision: list[Figure]
-    recall: list[Figure]
+    precision: list[BootstrapStatistic]
+    recall: list[BootstrapStatistic]
 
 
 class Retrieval:
@@ -129,12 +129,12 @@ class Retrieval:
             return "no pair is relevant"
         return None
 
-    def indices(self, score: np.ndarray, weight: np.ndarray) -> dict[str, Figure]:
+    def indices(self, score: np.ndarray, weight: np.ndarray) -> dict[str, BootstrapStatistic]:
         """Average precision and normalised rank (one minus the weighted area under the ROC curve)."""
         none_relevant = self.undefined
         nothing = np.full(self.times.shape[1], np.nan)
         if none_relevant is not None:
-            missing = Figure(np.nan, nothing, none_relevant)
+            missing = BootstrapStatistic(np.nan, nothing, none_relevant)
             return {"average_precision": missing, "normalised_rank": missing}
         order = np.argsort(-score, kind="stable")
         row, hit, w = self.row[order], self.relevant[order], weight[order]
@@ -148,8 +148,8 @@ class Retrieval:
         replicates = in_threads(part_of, self._parts)
         all_relevant = "all pairs are relevant" if self.relevant.all() else None
         return {
-            "average_precision": Figure(float(point[0, 0]), replicates[0], clusters=self.queries),
-            "normalised_rank": Figure(
+            "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0], clusters=self.queries),
+            "normalised_rank": BootstrapStatistic(
                 1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant, clusters=self.queries
             ),
         }
@@ -196,10 +196,10 @@ class Retrieval:
 
     def _proportion(
         self, value: float, replicates: np.ndarray, among: np.ndarray, hit: np.ndarray, weight: np.ndarray
-    ) -> Figure:
+    ) -> BootstrapStatistic:
         """The share of hits among some pairs, marked where either kind is too rare for the bootstrap to show it."""
         own = weight[among]
         hits = int(np.count_nonzero(among & hit))
         few = min(hits, len(own) - hits) < RARE
         effective = float(own.sum() ** 2 / np.sum(own**2)) if few and len(own) else None
-        return Figure(value, replicates, self.undefined, effective)
+        return BootstrapStatistic(value, replicates, self.undefined, effective)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.planning.power import Plan
+from relstudy.analysis.planning.power import StudyPlan
 from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
 
 
-def power_curve(plan: Plan, *, alone: bool = True) -> str:
+def power_curve(plan: StudyPlan, *, alone: bool = True) -> str:
     """Power against the number of queries: simulated points with two standard errors, and the fitted curve. SVG."""
     sizes = np.array([point.queries for point in plan.points])
     with drawing() as figure:

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import optimize, stats
 
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.planning.variances import Variances
-from relstudy.analysis.resampling.bootstrap import Figure, query_counts
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.analysis.scoring.results import BETTER, INDICES
 from relstudy.common.errors import RelstudyError
@@ -39,7 +39,7 @@ class SimulatedStudy:
     second: np.ndarray
 
 
-class Source(Protocol):
+class StudySource(Protocol):
     """Where simulated studies come from."""
 
     @property
@@ -161,7 +161,7 @@ class PowerPoint:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """The size wanted, and what it rests on.
 
     Parameters
@@ -220,12 +220,12 @@ class Plan:
         }
 
 
-def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[Figure, int]:
+def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[BootstrapStatistic, int]:
     """First minus second in an index, by the estimators of `relstudy score`, and the number of queries."""
     queries = int(study.query.max()) + 1
     counts = query_counts(queries, BOOTSTRAP, seed)
     if index == "pearson":
-        judgments = Judgments(study.query, study.judgment, counts)
+        judgments = CorrelationBootstrap(study.query, study.judgment, counts)
         first, second = (judgments.correlate(s, ("pearson",))["pearson"] for s in (study.first, study.second))
     else:
         retrieval = Retrieval(study.query, study.relevant, counts)
@@ -234,7 +234,7 @@ def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[Figure,
 
 
 def simulate(
-    source: Source,
+    source: StudySource,
     index: str,
     queries: int,
     studies: int,
@@ -260,7 +260,7 @@ def simulate(
 
 
 def plan_study(
-    source: Source,
+    source: StudySource,
     index: str = "pearson",
     power: float = 0.8,
     alpha: float = 0.05,
@@ -269,7 +269,7 @@ def plan_study(
     ratings_per_rater: int = 300,
     sizes: Sequence[int] | None = None,
     progress: Callable[[Sequence[int], str], Iterable[int]] | None = None,
-) -> Plan:
+) -> StudyPlan:
     """Find the number of queries that reaches a power.
 
     A first look at 40 queries guesses where power lies; sizes around the guess are then simulated, and the number
@@ -295,7 +295,9 @@ def plan_study(
         guess = abs(float(found.mean())) / spread / np.sqrt(FIRST_LOOK) if spread > 0 and len(found) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
-            return Plan(index, power, alpha, float(np.nanmean(differences)), guess, None, None, None, None, (look,))
+            return StudyPlan(
+                index, power, alpha, float(np.nanmean(differences)), guess, None, None, None, None, (look,)
+            )
         sizes = sorted({max(4, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
@@ -306,11 +308,11 @@ def plan_study(
     wanted = float(z + stats.norm.ppf(power))
     difference = float(means[-1])
     if steepness <= 0 or (queries := int(np.ceil((wanted / steepness) ** 2))) > MOST_QUERIES:
-        return Plan(index, power, alpha, difference, steepness, None, None, None, None, tuple(points))
+        return StudyPlan(index, power, alpha, difference, steepness, None, None, None, None, tuple(points))
     pairs = int(np.ceil(queries * source.results))
     ratings = int(np.ceil(pairs * source.ratings_each))
     raters = -(-ratings // ratings_per_rater)
-    return Plan(index, power, alpha, difference, steepness, queries, pairs, ratings, raters, tuple(points))
+    return StudyPlan(index, power, alpha, difference, steepness, queries, pairs, ratings, raters, tuple(points))
 
 
 def fit_power(points: Sequence[PowerPoint], alpha: float) -> float:

@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.report.layout import Block, Heading, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import listed, order_of, orders_agree
-from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
@@ -110,13 +110,13 @@ def by_source(
     draws : of the judged pairs
     """
     shown = [name for name, pairs in members.items() if pairs.sum() >= FEWEST_PAIRS]
-    prepared: dict[bytes, Judgments] = {}
+    prepared: dict[bytes, CorrelationBootstrap] = {}
 
-    def pearson(score: np.ndarray, pairs: np.ndarray) -> Figure:
+    def pearson(score: np.ndarray, pairs: np.ndarray) -> BootstrapStatistic:
         used = pairs & np.isfinite(score)
         key = np.packbits(used).tobytes()
         if key not in prepared:
-            prepared[key] = Judgments(draws.row[used], result.judgment[used], draws.times)
+            prepared[key] = CorrelationBootstrap(draws.row[used], result.judgment[used], draws.times)
         return prepared[key].correlate(score[used], ("pearson",))["pearson"]
 
     tables = []
@@ -147,13 +147,13 @@ def by_source(
     return tables
 
 
-def _mean(figures: Sequence[Figure]) -> Estimate:
+def _mean(figures: Sequence[BootstrapStatistic]) -> Estimate:
     if not figures:
         return Estimate.missing("no source has enough pairs")
     if any(not np.isfinite(figure.value) for figure in figures):
         return Estimate.missing("one of the sources has no correlation")
     replicates = np.mean([figure.replicates for figure in figures], axis=0)
-    return Figure(float(np.mean([figure.value for figure in figures])), replicates).estimate()
+    return BootstrapStatistic(float(np.mean([figure.value for figure in figures])), replicates).estimate()
 
 
 def combined(result: ScoreResult, chose: Collection[str]) -> Table:

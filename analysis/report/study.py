@@ -21,7 +21,7 @@ from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import Options, score_candidates
+from relstudy.analysis.scoring.run import ScoringOptions, score_candidates
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.selection import cross_fit
@@ -43,7 +43,7 @@ class Choices:
     folds : folds by query
     replicates, seed : of the bootstrap; the seed also of the folds
     by_source : whether the tables by selecting system are made, which fits every method anew
-    population : what intervals speak of (`relstudy.analysis.scoring.candidate.Options`)
+    population : what intervals speak of (`relstudy.analysis.scoring.candidate.ScoringOptions`)
     """
 
     threshold: float | None = None
@@ -68,7 +68,7 @@ def study_page(
     progress : wraps the long loop, as `relstudy.common.console.progress`
     """
     threshold = tables.threshold if choices.threshold is None else choices.threshold
-    options = Options(
+    options = ScoringOptions(
         threshold=threshold, replicates=choices.replicates, seed=choices.seed, population=choices.population
     )
     pairs = JudgedPairs.of(tables.judgments)
@@ -94,7 +94,11 @@ def _some(section: Section | None) -> list[Section]:
 
 
 def _mapped(
-    tables: StudyTables, pairs: JudgedPairs, options: Options, choices: Choices, progress: Progress[tuple[str, str]]
+    tables: StudyTables,
+    pairs: JudgedPairs,
+    options: ScoringOptions,
+    choices: Choices,
+    progress: Progress[tuple[str, str]],
 ) -> tuple[list[Candidate], dict[str, dict[str, np.ndarray]]]:
     """Every system with its mapped scores, and the out-of-fold scores by system and method for the paper's tables."""
     stated = {name: "higher" if mapping.increasing else "lower" for name, mapping in tables.mappings.items()}
@@ -205,7 +209,7 @@ def paper_section(
     tables: StudyTables,
     result: ScoreResult,
     pairs: JudgedPairs,
-    options: Options,
+    options: ScoringOptions,
     values: dict[str, dict[str, np.ndarray]],
 ) -> Section:
     """The tables of paper 004, chapter 5, for this study."""

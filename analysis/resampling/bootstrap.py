@@ -128,7 +128,7 @@ def proportion_interval(share: float, size: float, level: float = LEVEL) -> tupl
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class BootstrapStatistic:
     """An index as computed: its value on the data and its value in every replicate.
 
     Parameters
@@ -164,6 +164,8 @@ class Figure:
             reason = "no interval: too many bootstrap replicates have no value"
         return Estimate.of(self.value, low, high, reason if not np.isfinite(low) else None)
 
-    def __sub__(self, other: Figure) -> Figure:
+    def __sub__(self, other: BootstrapStatistic) -> BootstrapStatistic:
         """The difference of two figures whose replicates rest on the same draws."""
-        return Figure(self.value - other.value, self.replicates - other.replicates, self.reason or other.reason)
+        return BootstrapStatistic(
+            self.value - other.value, self.replicates - other.replicates, self.reason or other.reason
+        )

@@ -7,12 +7,12 @@ import pandas as pd
 
 from relstudy.analysis.indices.correlation import group_ends
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.context import Bench
+from relstudy.analysis.scoring.context import ScoringContext
 
 COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "normalised_rank", "pearson"]
 
 
-def by_query(bench: Bench, candidate: Candidate) -> pd.DataFrame:
+def indices_by_query(bench: ScoringContext, candidate: Candidate) -> pd.DataFrame:
     """One row a query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
 
     An index is NaN where the query does not define it: no relevant pair, only relevant pairs, or equal values.

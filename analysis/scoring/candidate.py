@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS, JudgedPairs
 from relstudy.analysis.scoring.results import Coverage
@@ -21,7 +21,7 @@ GRADED = ("nDCG@10", "P@10", "AP", "RR")
 
 
 @dataclass(frozen=True)
-class Options:
+class ScoringOptions:
     """The choices behind the numbers; all of them stand in the result's conventions.
 
     Parameters
@@ -106,13 +106,13 @@ class Candidate:
         return self.score[self.used] if self.higher_is_better else -self.score[self.used]
 
 
-def candidate_of(pairs: JudgedPairs, name: str, scores: pd.DataFrame, options: Options) -> Candidate:
+def candidate_of(pairs: JudgedPairs, name: str, scores: pd.DataFrame, options: ScoringOptions) -> Candidate:
     """Lay a system's scores beside the judged pairs and apply the coverage policy."""
     return candidate_from(pairs, name, pairs.lay_beside(scores), options)
 
 
 def candidate_from(
-    pairs: JudgedPairs, name: str, beside: np.ndarray, options: Options, reason: str | None = None
+    pairs: JudgedPairs, name: str, beside: np.ndarray, options: ScoringOptions, reason: str | None = None
 ) -> Candidate:
     """As `candidate_of`, from scores already aligned with the judged pairs (NaN where unscored)."""
     known = np.isfinite(beside)
@@ -145,13 +145,15 @@ def with_mapping(candidate: Candidate, mapped: MappedScores | None) -> Candidate
 
 
 def _direction(
-    pairs: JudgedPairs, name: str, beside: np.ndarray, known: np.ndarray, options: Options
+    pairs: JudgedPairs, name: str, beside: np.ndarray, known: np.ndarray, options: ScoringOptions
 ) -> tuple[bool, str]:
     stated = options.directions.get(name, options.directions.get("*", "auto"))
     if stated in ("higher", "lower"):
         return stated == "higher", f"{stated} is better, as stated, as the given mapping runs or as similarities do"
     counts = pairs.counts(200, options.seed)
-    rho = Judgments(pairs.query[known], pairs.judgment[known], counts).correlate(beside[known], ("spearman",))
+    rho = CorrelationBootstrap(pairs.query[known], pairs.judgment[known], counts).correlate(
+        beside[known], ("spearman",)
+    )
     interval = rho["spearman"].estimate(options.level)
     if interval.high is not None and interval.high < 0:
         return False, "lower is better: Spearman's correlation with the judgments is below zero, interval included"

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.context import Bench
+from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
 from relstudy.common.estimates import Estimate
 
@@ -18,7 +18,7 @@ LEAST_COMMON = 0.5
 """Chances of being first are given only where all systems score at least this share of the judged pairs."""
 
 
-def compare(bench: Bench, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Comparison]:
+def compare(bench: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Comparison]:
     """Every pair of systems in every index, Holm-corrected within the index."""
     results: list[Comparison] = []
     clusters = bench.draws.queries
@@ -46,14 +46,16 @@ def compare(bench: Bench, candidates: Sequence[Candidate], systems: Sequence[Sys
     return results
 
 
-def _figures_on(bench: Bench, candidate: Candidate, system: SystemScore, used: np.ndarray) -> Mapping[str, Figure]:
+def _figures_on(
+    bench: ScoringContext, candidate: Candidate, system: SystemScore, used: np.ndarray
+) -> Mapping[str, BootstrapStatistic]:
     """The compared indices on the pairs `used`; computed anew only where these are not the system's own."""
     if np.array_equal(used, candidate.used):
         return system.figures
     return bench.compared(candidate, used)
 
 
-def p_value(difference: Figure, clusters: int) -> float:
+def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     """Two-sided p from the bootstrap standard error and Student's t with clusters - 1 degrees of freedom.
 
     A share of replicates could not go below 2 / (replicates + 1), which Holm's correction over many pairs would
@@ -62,7 +64,7 @@ def p_value(difference: Figure, clusters: int) -> float:
     Examples
     --------
     >>> spread = np.tile([-1.0, 1.0], 500)
-    >>> round(p_value(Figure(2.0, 2.0 + spread), 100), 3)
+    >>> round(p_value(BootstrapStatistic(2.0, 2.0 + spread), 100), 3)
     0.048
     """
     defined = difference.replicates[np.isfinite(difference.replicates)]
@@ -93,7 +95,7 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return corrected
 
 
-def orderings(bench: Bench, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Ordering]:
+def orderings(bench: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Ordering]:
     """The systems by each index, and the share of replicates in which each is the best."""
     if len(systems) < 2:
         return []
@@ -152,7 +154,7 @@ def agreements(systems: Sequence[SystemScore], level: float) -> list[Agreement]:
     for first, second in combinations(INDICES, 2):
         tau = order_agreement(signed[first], signed[second])
         if np.isfinite(tau[0]):
-            estimate = Figure(float(tau[0]), tau[1:]).estimate(level)
+            estimate = BootstrapStatistic(float(tau[0]), tau[1:]).estimate(level)
         else:
             estimate = Estimate.missing("a system has no value in one of the indices, or all values are equal")
         results.append(Agreement(first, second, estimate))

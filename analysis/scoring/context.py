@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
-from relstudy.analysis.scoring.candidate import Candidate, Options
+from relstudy.analysis.scoring.candidate import Candidate, ScoringOptions
 from relstudy.analysis.scoring.judged import JudgedPairs, rank_power_weights
 from relstudy.analysis.scoring.results import INDICES
 from relstudy.common.estimates import Estimate
 
 
-class Bench:
+class ScoringContext:
     """Judged pairs and bootstrap draws, with what is computed once per set of pairs kept between systems."""
 
-    def __init__(self, pairs: JudgedPairs, draws: Draws, options: Options) -> None:
+    def __init__(self, pairs: JudgedPairs, draws: Draws, options: ScoringOptions) -> None:
         self.pairs = pairs
         self.options = options
         self.draws = draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
         self.relevant = pairs.relevant(options.threshold)
-        self._judgments: dict[bytes, Judgments] = {}
+        self._judgments: dict[bytes, CorrelationBootstrap] = {}
 
-    def judgments(self, used: np.ndarray) -> Judgments:
+    def judgments(self, used: np.ndarray) -> CorrelationBootstrap:
         """The judgments of the pairs used, prepared for correlation; kept for systems with the same coverage."""
         key = np.packbits(used).tobytes()
         if key not in self._judgments:
             self._judgments.clear()
-            self._judgments[key] = Judgments(self.draws.row[used], self.pairs.judgment[used], self.draws.times)
+            self._judgments[key] = CorrelationBootstrap(
+                self.draws.row[used], self.pairs.judgment[used], self.draws.times
+            )
         return self._judgments[key]
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
@@ -43,10 +45,10 @@ class Bench:
         queries = len(np.unique(self.pairs.query[used]))
         return Retrieval(self.draws.row[used], self.relevant[used], self.draws.times, queries)
 
-    def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, Figure]:
+    def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, BootstrapStatistic]:
         """Average precision and normalised rank of a ranking of the pairs used."""
         if self.weights_missing is not None:
-            missing = Figure(np.nan, self.nothing, self.weights_missing)
+            missing = BootstrapStatistic(np.nan, self.nothing, self.weights_missing)
             return {"average_precision": missing, "normalised_rank": missing}
         return self.prepared(used).indices(ranking, self.weight(ranking, used))
 
@@ -55,16 +57,16 @@ class Bench:
         """The replicates of what cannot be computed."""
         return np.full(self.draws.counts.shape[1], np.nan)
 
-    def compared(self, candidate: Candidate, used: np.ndarray) -> dict[str, Figure]:
+    def compared(self, candidate: Candidate, used: np.ndarray) -> dict[str, BootstrapStatistic]:
         """The indices that systems are compared by, on a chosen set of pairs."""
         if not used.any():
-            missing = Figure(np.nan, self.nothing, "no pair is scored by both")
+            missing = BootstrapStatistic(np.nan, self.nothing, "no pair is scored by both")
             return dict.fromkeys(INDICES, missing)
         values = candidate.mapped.values if candidate.mapped is not None else candidate.score
         ranking = candidate.score[used] if candidate.higher_is_better else -candidate.score[used]
         return self.judgments(used).correlate(values[used], ("pearson",)) | self.retrieval(ranking, used)
 
-    def estimate(self, figure: Figure) -> Estimate:
+    def estimate(self, figure: BootstrapStatistic) -> Estimate:
         """The figure with its interval; a single query has none."""
         if self.draws.queries < 2 and np.isfinite(figure.value):
             return Estimate.of(figure.value, reason="no interval: the pairs are of a single query")

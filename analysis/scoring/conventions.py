@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from relstudy.analysis.indices.precision_recall import RARE
-from relstudy.analysis.scoring.candidate import Candidate, Options
+from relstudy.analysis.scoring.candidate import Candidate, ScoringOptions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.trec import lowest_grade
 
 FEW_QUERIES = 10
 
 
-def numbers(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
+def numbers(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
     """Judged pairs, queries, relevant pairs, and the fingerprint of the judgments."""
     return {
         "judged": len(pairs),
@@ -22,7 +22,7 @@ def numbers(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
     }
 
 
-def population(pairs: JudgedPairs, options: Options) -> str:
+def population(pairs: JudgedPairs, options: ScoringOptions) -> str:
     """Whether intervals speak of a finite population of queries, in words."""
     reason = pairs.not_corrected(options.population, options.replicates)
     if reason is not None:
@@ -32,7 +32,7 @@ def population(pairs: JudgedPairs, options: Options) -> str:
     return f"finite population of queries: f = {share}, corrected"
 
 
-def conventions(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
+def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
     """Every choice behind the numbers, in words and values."""
     if options.weights == "design" and not pairs.probability_given:
         weighting = "equal: the judgments carry no inclusion probability"
@@ -72,7 +72,7 @@ def conventions(pairs: JudgedPairs, options: Options) -> dict[str, Any]:
     }
 
 
-def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: Options) -> list[str]:
+def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> list[str]:
     """What a person should know about these figures, one sentence each."""
     notes = []
     if options.weights == "design" and not pairs.probability_given:

@@ -36,10 +36,10 @@ def map_scores(
     --------
     >>> import pandas as pd
     >>> from relstudy.analysis.scoring.candidate import candidate_of
-    >>> from relstudy.analysis.scoring.run import Options
+    >>> from relstudy.analysis.scoring.run import ScoringOptions
     >>> table = pd.DataFrame({"query_id": list("aabbcc"), "result_id": list("uvwxyz"), "judgment": [1, 5, 2, 4, 1, 4]})
     >>> pairs = JudgedPairs.of(table.assign(inclusion_probability=1.0))
-    >>> candidate = candidate_of(pairs, "one", table.assign(score=table["judgment"] / 5), Options())
+    >>> candidate = candidate_of(pairs, "one", table.assign(score=table["judgment"] / 5), ScoringOptions())
     >>> map_scores(pairs, candidate).mapped.mapping
     'isotonic, out of fold (3 folds by query, seed 0)'
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
 
@@ -128,7 +128,7 @@ class SystemScore:
     pair_scores: np.ndarray = field(repr=False)
     mapped_scores: np.ndarray | None = field(repr=False)
     fitted_mapping: FittedMapping | None = field(repr=False)
-    figures: Mapping[str, Figure] = field(repr=False)
+    figures: Mapping[str, BootstrapStatistic] = field(repr=False)
 
     def estimate(self, index: str) -> Estimate:
         """The estimate of one of the indices in INDICES."""

@@ -15,18 +15,18 @@ from relstudy.analysis.indices.normalised_rank import (
     random_assignment,
 )
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
-from relstudy.analysis.resampling.bootstrap import Figure
-from relstudy.analysis.scoring.by_query import by_query
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, Options, candidate_of, with_mapping
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.by_query import indices_by_query
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, ScoringOptions, candidate_of, with_mapping
 from relstudy.analysis.scoring.comparison import agreements, compare, orderings
-from relstudy.analysis.scoring.context import Bench
-from relstudy.analysis.scoring.conventions import conventions, notes_on, numbers
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.scoring.trec import graded_figures
 from relstudy.common.errors import RelstudyError
 
-__all__ = ["Options", "score_candidates", "score_systems"]
+__all__ = ["ScoringOptions", "score_candidates", "score_systems"]
 
 CONSTANT = "the mapping is constant: no monotone relation was found"
 
@@ -35,7 +35,7 @@ def score_systems(
     judgments: pd.DataFrame,
     scores: pd.DataFrame,
     mapped: Mapping[str, MappedScores] | None = None,
-    options: Options | None = None,
+    options: ScoringOptions | None = None,
 ) -> ScoreResult:
     """Score every system of `scores` against `judgments`.
 
@@ -61,7 +61,7 @@ def score_systems(
     >>> result["one"].average_precision.value, result["one"].normalised_rank.value
     (1.0, 0.0)
     """
-    options = options or Options()
+    options = options or ScoringOptions()
     pairs = JudgedPairs.of(judgments)
     candidates = [
         candidate_of(pairs, str(name), group, options) for name, group in scores.groupby("system", sort=False)
@@ -73,24 +73,24 @@ def score_systems(
 def score_candidates(
     pairs: JudgedPairs,
     candidates: list[Candidate],
-    options: Options,
+    options: ScoringOptions,
     progress: Callable[[Sequence[Candidate]], Iterable[Candidate]] | None = None,
 ) -> ScoreResult:
     """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
     if not candidates:
         raise RelstudyError("there is no system to score")
-    bench = Bench(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
+    bench = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
     systems = [score_one(bench, candidate) for candidate in (progress(candidates) if progress else candidates)]
     comparisons = compare(bench, candidates, systems)
     ranked = orderings(bench, candidates, systems)
     return ScoreResult(
         tuple(systems),
         numbers(pairs, options),
-        conventions(pairs, options),
+        conventions_of(pairs, options),
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(systems, options.level)),
-        pd.concat([by_query(bench, candidate) for candidate in candidates], ignore_index=True),
+        pd.concat([indices_by_query(bench, candidate) for candidate in candidates], ignore_index=True),
         tuple(notes_on(pairs, candidates, options)),
         pairs.query_id,
         pairs.result_id,
@@ -99,12 +99,12 @@ def score_candidates(
     )
 
 
-def score_one(bench: Bench, candidate: Candidate) -> SystemScore:
+def score_one(bench: ScoringContext, candidate: Candidate) -> SystemScore:
     """Every index of one system."""
     used, ranking = candidate.used, candidate.ranking
     judgments = bench.judgments(used)
     raw = judgments.correlate(candidate.score[used])
-    figures: dict[str, Figure] = {f"raw_{name}": figure for name, figure in raw.items()}
+    figures: dict[str, BootstrapStatistic] = {f"raw_{name}": figure for name, figure in raw.items()}
     mapped = in_sample = None
     if candidate.mapped is not None:
         mapped = judgments.correlate(candidate.mapped.values[used])
@@ -139,11 +139,11 @@ def score_one(bench: Bench, candidate: Candidate) -> SystemScore:
     )
 
 
-def _correlations(bench: Bench, figures: Mapping[str, Figure]) -> Correlations:
+def _correlations(bench: ScoringContext, figures: Mapping[str, BootstrapStatistic]) -> Correlations:
     return Correlations(*(bench.estimate(figures[name]) for name in CORRELATIONS))
 
 
-def _variants(bench: Bench, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:
+def _variants(bench: ScoringContext, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:
     relevant = bench.relevant[used]
     figures = {
         "plain_eq_5_3": normalised_rank_plain(relevant, ranking),
@@ -155,7 +155,9 @@ def _variants(bench: Bench, ranking: np.ndarray, used: np.ndarray) -> dict[str, 
     return {name: value if np.isfinite(value) else None for name, value in figures.items()}
 
 
-def _points(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) -> tuple[PrecisionRecallPoint, ...]:
+def _points(
+    bench: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool
+) -> tuple[PrecisionRecallPoint, ...]:
     prepared = bench.prepared(used)
     if bench.weights_missing is not None or prepared.undefined is not None:
         return ()
@@ -175,7 +177,7 @@ def _points(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) -
     )
 
 
-def _curve(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) -> pd.DataFrame:
+def _curve(bench: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool) -> pd.DataFrame:
     if bench.weights_missing is not None or not bench.relevant[used].any():
         return pd.DataFrame({"threshold": [], "precision": [], "recall": []}, dtype=float)
     curve = precision_recall_curve(bench.relevant[used], ranking, bench.weight(ranking, used))
@@ -191,5 +193,5 @@ def _curve(bench: Bench, ranking: np.ndarray, used: np.ndarray, higher: bool) ->
     )
 
 
-def _without_figure() -> Figure:
-    return Figure(np.nan, np.empty(0), "no mapping was fitted")
+def _without_figure() -> BootstrapStatistic:
+    return BootstrapStatistic(np.nan, np.empty(0), "no mapping was fitted")

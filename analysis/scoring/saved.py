@@ -16,7 +16,7 @@ import pandas as pd
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import Options
+from relstudy.analysis.scoring.run import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_json, write_json
 
@@ -30,7 +30,7 @@ class SavedComparison:
 
     judgments: pd.DataFrame
     candidates: list[Candidate]
-    options: Options
+    options: ScoringOptions
     file: str
 
     @property
@@ -39,13 +39,13 @@ class SavedComparison:
 
 
 def save_comparison(
-    pairs: JudgedPairs, candidates: list[Candidate], options: Options, path: str | os.PathLike[str]
+    pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions, path: str | os.PathLike[str]
 ) -> None:
     """Write what a later `--against` needs."""
     write_json(comparison_json(pairs, candidates, options), path)
 
 
-def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Options) -> dict[str, Any]:
+def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> dict[str, Any]:
     """The saved form, plain JSON."""
     return {
         "kind": KIND,
@@ -122,13 +122,13 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")
-    options = Options(**content["options"])
+    options = ScoringOptions(**content["options"])
     candidates = []
     for entry in content["systems"]:
         beside = _array(entry["score"])
         if len(beside) != len(pairs):
             raise ValueError(f"{len(beside)} scores for {len(pairs)} pairs")
-        stated = Options(
+        stated = ScoringOptions(
             **{**content["options"], "directions": {"*": "higher" if entry["higher_is_better"] else "lower"}}
         )
         candidate = candidate_from(pairs, entry["system"], beside, stated, entry["direction"])

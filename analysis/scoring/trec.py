@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.resampling.bootstrap import Figure
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.context import Bench
+from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import replacing
 
@@ -136,7 +136,9 @@ def interpolated_precision(relevant: np.ndarray, total: int, levels: Sequence[fl
     return np.where(reached, best[place], 0.0) if len(depth) else np.zeros(len(need))
 
 
-def graded_figures(bench: Bench, candidate: Candidate, measures: Sequence[str]) -> dict[str, Figure]:
+def graded_figures(
+    bench: ScoringContext, candidate: Candidate, measures: Sequence[str]
+) -> dict[str, BootstrapStatistic]:
     """Means over queries of graded and binary measures, with their bootstrap replicates.
 
     nDCG takes whole gains (`gains`); the others take the study's own threshold. Queries without a relevant pair
@@ -163,5 +165,5 @@ def graded_figures(bench: Bench, candidate: Candidate, measures: Sequence[str]) 
         for name, rows in table.groupby("measure", sort=False):
             by_query = np.zeros(len(place))
             by_query[[place[query] for query in rows["query_id"]]] = rows["value"]
-            figures[str(name)] = Figure(float(by_query.mean()), by_query @ counts / counts.sum(axis=0))
+            figures[str(name)] = BootstrapStatistic(float(by_query.mean()), by_query @ counts / counts.sum(axis=0))
     return {name: figures[name] for name in measures if name in figures}

@@ -18,7 +18,7 @@ PAIRS_AT_ONCE = 50_000
 LEAST_GAP = 1e-12
 
 
-def log_chances(leniency: np.ndarray, sharpness: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+def log_probability(leniency: np.ndarray, sharpness: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """log P(category k by rater j | worth at each node), float array (R, K, nodes).
 
     Parameters
@@ -28,7 +28,7 @@ def log_chances(leniency: np.ndarray, sharpness: np.ndarray, thresholds: np.ndar
 
     Examples
     --------
-    >>> chances = np.exp(log_chances(np.zeros(1), np.ones(1), np.array([[-1.0, 1.0]])))
+    >>> chances = np.exp(log_probability(np.zeros(1), np.ones(1), np.array([[-1.0, 1.0]])))
     >>> bool(np.allclose(chances.sum(axis=1), 1)), chances[0, :, 30].round(3).tolist()
     (True, [0.269, 0.462, 0.269])
     """
@@ -51,7 +51,7 @@ def category_scores(leniency: np.ndarray, sharpness: np.ndarray, thresholds: np.
     >>> category_scores(np.array([0.0]), np.array([1.0]), np.array([0.0])).round(3).tolist()
     [[-0.413, 0.413]]
     """
-    joint = log_chances(leniency, sharpness, np.tile(thresholds, (len(leniency), 1))) + LOG_WEIGHTS
+    joint = log_probability(leniency, sharpness, np.tile(thresholds, (len(leniency), 1))) + LOG_WEIGHTS
     weights = np.exp(joint - joint.max(axis=2, keepdims=True))
     return np.asarray(weights @ NODES / weights.sum(axis=2))
 
@@ -75,8 +75,8 @@ class Likelihood:
     def value_and_gradient(
         self, leniency: np.ndarray, sharpness: np.ndarray, thresholds: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """The log likelihood, and its derivatives in shapes (R), (R) and (R, K - 1); arguments as in `log_chances`."""
-        logs = log_chances(leniency, sharpness, thresholds)
+        """The log likelihood, and its derivatives in shapes (R), (R) and (R, K - 1); arguments as in `log_probability`."""
+        logs = log_probability(leniency, sharpness, thresholds)
         table = logs.reshape(-1, len(NODES))
         value, expected = 0.0, np.zeros_like(table)
         for counts, transposed in self.parts:

@@ -115,7 +115,7 @@ def needs_logarithms(bins: Pooled, prior: Prior, sigma: np.ndarray) -> bool:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class ForwardInputs:
     """What the recursion runs on, plain or in logarithms.
 
     Parameters
@@ -132,7 +132,7 @@ class Weighed:
     log: bool
 
     @classmethod
-    def of(cls, bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> Weighed:
+    def of(cls, bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> ForwardInputs:
         """Bins in the order in which levels rise; sigma above 0, shape (S,); `log` by `needs_logarithms` where None."""
         log = needs_logarithms(bins, prior, sigma) if log is None else log
         end = prior.log_weights(len(bins.weights))
@@ -152,8 +152,8 @@ class Weighed:
 
 
 def log_evidence(bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> np.ndarray:
-    """log p(data | sigma) for each sigma, shape (S,), every path summed out. O(S m M G); arguments as in `Weighed.of`."""
-    weighed = Weighed.of(bins, prior, sigma, log)
+    """log p(data | sigma) for each sigma, shape (S,), every path summed out. O(S m M G); arguments as in `ForwardInputs.of`."""
+    weighed = ForwardInputs.of(bins, prior, sigma, log)
     states, found = weighed.states(), np.empty(len(sigma))
     for s, likelihood in enumerate(weighed.likelihood):
         scale = forward_pass(likelihood, states, weighed.log)
@@ -179,8 +179,8 @@ class Smoothed:
 
 
 def smooth(bins: Pooled, prior: Prior, sigma: np.ndarray, weights: np.ndarray, log: bool | None = None) -> Smoothed:
-    """The posterior of the path; weights are p(sigma | data), shape (S,), the others as in `Weighed.of`."""
-    weighed = Weighed.of(bins, prior, sigma, log)
+    """The posterior of the path; weights are p(sigma | data), shape (S,), the others as in `ForwardInputs.of`."""
+    weighed = ForwardInputs.of(bins, prior, sigma, log)
     states = weighed.states()
     levels, count, changes = np.zeros(states.shape[:2]), np.zeros(states.shape[2]), np.zeros(len(states) - 1)
     for likelihood, weight in zip(weighed.likelihood, weights, strict=True):
@@ -201,7 +201,7 @@ def curves(
     values, which = np.unique(sigma, return_inverse=True)
     paths = np.empty((len(sigma), len(bins.weights)), dtype=int)
     for s, value in enumerate(values):
-        weighed = Weighed.of(bins, prior, np.array([value]), log)
+        weighed = ForwardInputs.of(bins, prior, np.array([value]), log)
         states = weighed.states()
         forward_pass(weighed.likelihood[0], states, weighed.log)
         mine = np.flatnonzero(which == s)
@@ -209,7 +209,7 @@ def curves(
     return paths
 
 
-def _draw_paths(states: np.ndarray, weighed: Weighed, draws: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_paths(states: np.ndarray, weighed: ForwardInputs, draws: int, rng: np.random.Generator) -> np.ndarray:
     """Paths backwards through what `forward_pass` left, shape (draws, m)."""
     bins, grid, most = states.shape
     paths = np.empty((draws, bins), dtype=int)

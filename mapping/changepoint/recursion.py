@@ -15,7 +15,7 @@ from relstudy.mapping.compiled import compiled
 
 
 @compiled
-def plus(a: float, b: float, log: bool) -> float:
+def add(a: float, b: float, log: bool) -> float:
     """The sum of two numbers kept plain or as logarithms."""
     if not log:
         return a + b
@@ -24,13 +24,13 @@ def plus(a: float, b: float, log: bool) -> float:
 
 
 @compiled
-def times(a: float, b: float, log: bool) -> float:
+def multiply(a: float, b: float, log: bool) -> float:
     """Their product."""
     return a + b if log else a * b
 
 
 @compiled
-def share(a: float, b: float, log: bool) -> float:
+def ratio(a: float, b: float, log: bool) -> float:
     """a / b as a plain number."""
     return math.exp(a - b) if log else a / b
 
@@ -64,13 +64,13 @@ def forward_pass(likelihood: np.ndarray, states: np.ndarray, log: bool) -> float
         below[:] = zero
         largest = zero
         for g in range(grid):
-            here = times(likelihood[j, g], back, log)
+            here = multiply(likelihood[j, g], back, log)
             for k in range(most):
-                value = times(plus(before[g, k], below[k], log), here, log)
+                value = multiply(add(before[g, k], below[k], log), here, log)
                 now[g, k] = value
                 largest = max(largest, value)
             for k in range(1, most):
-                below[k] = plus(below[k], before[g, k - 1], log)
+                below[k] = add(below[k], before[g, k - 1], log)
     return scale
 
 
@@ -103,25 +103,25 @@ def backward_pass(
         total, stayed, largest = zero, zero, zero
         above[:] = zero
         for g in range(grid - 1, -1, -1):
-            here = times(likelihood[j + 1, g], back, log) if j < bins - 1 else one
+            here = multiply(likelihood[j + 1, g], back, log) if j < bins - 1 else one
             passing = zero
             for k in range(most):
-                reached[k] = times(after[g, k], here, log)
-                stayed = plus(stayed, times(states[j, g, k], reached[k], log), log)
-                value = plus(reached[k], above[k], log)
+                reached[k] = multiply(after[g, k], here, log)
+                stayed = add(stayed, multiply(states[j, g, k], reached[k], log), log)
+                value = add(reached[k], above[k], log)
                 after[g, k] = value
                 largest = max(largest, value)
-                passing = plus(passing, times(states[j, g, k], value, log), log)
+                passing = add(passing, multiply(states[j, g, k], value, log), log)
             if j < bins - 1:
                 for k in range(most - 1):
-                    above[k] = plus(above[k], reached[k + 1], log)
+                    above[k] = add(above[k], reached[k + 1], log)
             at_level[g] = passing
-            total = plus(total, passing, log)
+            total = add(total, passing, log)
         for g in range(grid):
-            levels[j, g] += weight * share(at_level[g], total, log)
+            levels[j, g] += weight * ratio(at_level[g], total, log)
         if j < bins - 1:
-            changes[j] += weight * (1 - share(stayed, total, log))
+            changes[j] += weight * (1 - ratio(stayed, total, log))
         else:
             for g in range(grid):
                 for k in range(most):
-                    count[k] += weight * share(times(states[j, g, k], after[g, k], log), total, log)
+                    count[k] += weight * ratio(multiply(states[j, g, k], after[g, k], log), total, log)

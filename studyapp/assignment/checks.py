@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import pages, pairs
@@ -29,7 +29,9 @@ class Look:
     results: tuple[str, ...]
 
 
-def add_check_pages(connection: sa.Connection, study: Study, items: Items, wanted: dict[str, Pair]) -> set[int]:
+def add_check_pages(
+    connection: sa.Connection, study: Study, items: DisplayedItems, wanted: dict[str, Pair]
+) -> set[int]:
     """Make a page for each check that has none, or none that looks like the other pages now; fillers join `wanted`.
 
     Returns
@@ -97,7 +99,7 @@ def _look(connection: sa.Connection, block: Block, check: Pair, wanted: Mapping[
 
 
 def _draw_fillers(
-    check: Pair, block: Block, look: Look, items: Items, wanted: Mapping[str, Pair], generator: random.Random
+    check: Pair, block: Block, look: Look, items: DisplayedItems, wanted: Mapping[str, Pair], generator: random.Random
 ) -> list[Pair]:
     """Results that the block shows with other queries; where there are too few, others of the collection."""
     kinds = {items[result].kind for result in look.results}

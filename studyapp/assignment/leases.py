@@ -24,7 +24,7 @@ class Lease:
     expired: bool
 
 
-def leases(store: Store, now: float | None = None) -> list[Lease]:
+def read_leases(store: Store, now: float | None = None) -> list[Lease]:
     """The first `SHOWN` leases, the one that ends first on top."""
     moment = time.time() if now is None else now
     query = (

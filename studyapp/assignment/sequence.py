@@ -32,7 +32,7 @@ class Assignment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Held:
+class RaterPage:
     """A rater and one of their pages, read together.
 
     Parameters
@@ -76,7 +76,7 @@ _HELD = _held_query()
 _INSERT = sa.insert(assignments)
 
 
-def look(connection: sa.Connection, rater: int, position: int, *, lock: bool = False) -> Held | None:
+def find_rater_page(connection: sa.Connection, rater: int, position: int, *, lock: bool = False) -> RaterPage | None:
     """A rater and the page at a position; with `lock`, the rater is held until the transaction ends."""
     if lock and connection.dialect.name != "sqlite":
         # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
@@ -88,7 +88,7 @@ def look(connection: sa.Connection, rater: int, position: int, *, lock: bool = F
     assignment = None
     if row.here_id is not None:
         assignment = Assignment(*(getattr(row, f"here_{name}") for name in Assignment._fields))
-    return Held(row, assignment, bool(row.too_early), row.upcoming)
+    return RaterPage(row, assignment, bool(row.too_early), row.upcoming)
 
 
 def start(connection: sa.Connection, study: Study, catalogue: Catalogue, rater: Any, now: float) -> None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.checks import add_check_pages
-from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
@@ -22,7 +22,7 @@ from relstudy.studyapp.sampling.pairs_table import Pair, known_pair_ids, known_p
 def prepare(folder: str | Path, store: Store | None = None) -> Study:
     """Bring a study's database up to date with its files; run once before serving."""
     study = Study.load(folder)
-    items = Items.load(Path(folder), read_secret(folder))
+    items = DisplayedItems.load(Path(folder), read_secret(folder))
     own = store or Store.of_study(folder)
     own.migrate()
     sync_database(own, study, items)
@@ -31,7 +31,7 @@ def prepare(folder: str | Path, store: Store | None = None) -> Study:
     return study
 
 
-def sync_database(store: Store, study: Study, items: Items) -> None:
+def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
     """Make the database hold what the study's files say; nothing that was rated is touched.
 
     New pairs become new pages; a pair that left pairs.csv is handed out no more; a pair whose meaning changed is

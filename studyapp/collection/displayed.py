@@ -20,7 +20,7 @@ IMAGE_TYPES = {
 
 
 @dataclass(frozen=True)
-class Item:
+class DisplayedItem:
     """One thing of the collection: a picture, or a text with a title."""
 
     id: str
@@ -43,22 +43,22 @@ def item_key(secret: bytes, item_id: str) -> str:
     return hmac.new(secret, b"item:" + item_id.encode(), hashlib.sha256).hexdigest()[:20]
 
 
-class Items:
+class DisplayedItems:
     """The collection's items that a study shows."""
 
-    def __init__(self, items: Iterable[Item]) -> None:
+    def __init__(self, items: Iterable[DisplayedItem]) -> None:
         self.by_id = {item.id: item for item in items}
         self.by_key = {item.key: item for item in self.by_id.values()}
 
     @classmethod
-    def load(cls, folder: Path, secret: bytes) -> Items:
+    def load(cls, folder: Path, secret: bytes) -> DisplayedItems:
         """Read FOLDER/collection.csv."""
         return cls(
-            Item(item.id, item_key(secret, item.id), item.kind, item.title, item.text, item.path, item.role)
+            DisplayedItem(item.id, item_key(secret, item.id), item.kind, item.title, item.text, item.path, item.role)
             for item in Collection.load(folder)
         )
 
-    def __getitem__(self, item_id: str) -> Item:
+    def __getitem__(self, item_id: str) -> DisplayedItem:
         return self.by_id[item_id]
 
     def require(self, item_ids: Iterable[str], what: str) -> None:

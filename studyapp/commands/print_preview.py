@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from relstudy.common.console import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from relstudy.studyapp.sampling.first_round import Chosen
+    from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.next_round import NextOptions, NextRound
 
 
@@ -34,7 +34,7 @@ class Cost:
         }
 
 
-def summarise(chosen: Chosen, cost: Cost, good: float, skill: float) -> dict[str, Any]:
+def summarise(chosen: Sample, cost: Cost, good: float, skill: float) -> dict[str, Any]:
     """The preview as plain JSON."""
     pairs = chosen.pairs
     blocks = pairs["block"].value_counts()
@@ -55,7 +55,7 @@ def summarise(chosen: Chosen, cost: Cost, good: float, skill: float) -> dict[str
     }
 
 
-def tell(folder: Path, summary: dict[str, Any], preview: bool) -> None:
+def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     hours = summary["rater_hours"]
     share = summary["expected_good_share"]
     queries = ", ".join(f"{number} by {kind}" for kind, number in summary["queries"].items())
@@ -83,7 +83,9 @@ def tell(folder: Path, summary: dict[str, Any], preview: bool) -> None:
         say(f"Wrote {folder / 'pairs.csv'}, {folder / 'design.json'} and the systems' scores.")
 
 
-def tell_next(folder: Path, added: NextRound, options: NextOptions, cost: Cost, as_json: bool, preview: bool) -> None:
+def print_next_round(
+    folder: Path, added: NextRound, options: NextOptions, cost: Cost, as_json: bool, preview: bool
+) -> None:
     """Say what a further round brings."""
     import numpy as np
 

@@ -10,11 +10,11 @@ import click
 
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.commands.print_preview import Cost, summarise, tell, tell_next
+from relstudy.studyapp.commands.print_preview import Cost, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
-    from relstudy.studyapp.sampling.first_round import Chosen
+    from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.next_round import NextRound
 
 
@@ -140,24 +140,26 @@ def sample(
       relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
       relstudy sample my-study --from-mappings
     """
-    from relstudy.studyapp.sampling.first_round import Options, choose
+    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample
 
     study = _study(folder)
     per_second, second_source = _seconds(folder, seconds)
     cost = Cost(raters, _ratings_per_pair(study), per_second, second_source)
     if from_mappings:
-        from relstudy.studyapp.sampling.next_round import NextOptions, choose_next
+        from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round
 
         later = NextOptions(queries, same_queries, results, floor, _categories(study, paradigm), paradigm, seed)
-        added = choose_next(folder, mappings or folder / "mappings", judgments or folder / "judgments.csv", later, bar)
+        added = draw_next_round(
+            folder, mappings or folder / "mappings", judgments or folder / "judgments.csv", later, bar
+        )
         if not preview:
             write(folder, added)
-        tell_next(folder, added, later, cost, as_json, preview)
+        print_next_round(folder, added, later, cost, as_json, preview)
         return
     if mappings or judgments or same_queries:
         raise click.UsageError("--mappings, --judgments and --same-queries go with --from-mappings")
     _refuse_to_replace(folder, overwrite or preview)
-    options = Options(
+    options = SampleOptions(
         systems=None if systems is None else [name.strip() for name in systems.split(",") if name.strip()],
         queries=queries,
         text_queries=text_queries,
@@ -169,17 +171,17 @@ def sample(
         page=_base_pages(study),
         seed=seed,
     )
-    chosen = choose(folder, options, bar)
+    chosen = draw_sample(folder, options, bar)
     if not preview:
         write(folder, chosen)
     summary = summarise(chosen, cost, good, skill)
     if as_json:
         print_json(summary)
     else:
-        tell(folder, summary, preview)
+        print_preview(folder, summary, preview)
 
 
-def write(folder: Path, chosen: Chosen | NextRound) -> None:
+def write(folder: Path, chosen: Sample | NextRound) -> None:
     """Write pairs.csv, design.json and the scores of built-in systems."""
     from relstudy.common.tables import write_table
     from relstudy.studyapp.sampling.sources import computed

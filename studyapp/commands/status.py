@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from relstudy.studyapp.monitoring.statistics import Insight
+    from relstudy.studyapp.monitoring.statistics import StudyStatistics
 
 
 @click.command()
@@ -28,10 +28,10 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
       relstudy status my-study --raters
     """
     from relstudy.common.console import print_json, print_table
-    from relstudy.studyapp.assignment.leases import leases
+    from relstudy.studyapp.assignment.leases import read_leases
     from relstudy.studyapp.assignment.study_state import write_state
     from relstudy.studyapp.commands.opening import open_database
-    from relstudy.studyapp.monitoring.statistics import study_insight
+    from relstudy.studyapp.monitoring.statistics import study_statistics
     from relstudy.studyapp.monitoring.status import study_status
 
     study, store = open_database(folder)
@@ -39,8 +39,8 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
         with store.write() as connection:
             write_state(connection, state)
     now = study_status(store, study)
-    found = study_insight(store, study) if insight else None
-    held = leases(store) if show_leases else None
+    found = study_statistics(store, study) if insight else None
+    held = read_leases(store) if show_leases else None
     if as_json:
         answer = now.as_json()
         if found is not None:
@@ -93,7 +93,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
         )
 
 
-def _print_insight(found: Insight) -> None:
+def _print_insight(found: StudyStatistics) -> None:
     from relstudy.common.console import print_table
 
     click.echo()

@@ -56,7 +56,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
 
     from relstudy.common.errors import RelstudyError
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.sampling.kept_scores import KeptScores
+    from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
     from relstudy.studyapp.sampling.next_round import read_pairs
     from relstudy.studyapp.systems import fit
 
@@ -70,7 +70,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     written = {}
     for name in names:
         system = fit(name, collection, folder, bar)
-        kept = KeptScores(collection.ids, len(drawn))
+        kept = ScoreTableWriter(collection.ids, len(drawn))
         ids = list(drawn)
         for step in bar(range(len(ids)), f"Scoring with {name}", len(ids)):
             query = collection[ids[step]]

@@ -295,7 +295,7 @@ class Store:
         self.engine.dispose()
 
 
-def trouble(error: sa.exc.DBAPIError) -> str:
+def classify_error(error: sa.exc.DBAPIError) -> str:
     """What kept the database from working: "full", "busy" or "broken"."""
     text = str(error.orig).lower()
     code = getattr(error.orig, "sqlstate", None) or ""

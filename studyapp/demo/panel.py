@@ -76,7 +76,7 @@ def draw_raters(count: int, seed: int = 0) -> list[SimulatedRater]:
     return raters
 
 
-class Panel:
+class SimulatedPanel:
     """Raters in front of a collection.
 
     Parameters

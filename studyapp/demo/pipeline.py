@@ -18,7 +18,7 @@ from relstudy.common.tables import write_json, write_table, write_text
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.folder import claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.questions import write_study
 from relstudy.studyapp.demo.rating import rate
 from relstudy.studyapp.demo.recovered import (
@@ -112,7 +112,7 @@ def run_demo(
     with without_database_url():
         try:
             collection = _paint(folder, size, seed, show)
-            panel = Panel(draw_raters(size.raters, seed), collection, seed)
+            panel = SimulatedPanel(draw_raters(size.raters, seed), collection, seed)
             everything = _score_all(folder, names, show)
             _sample(folder, size, seed, names, show)
             people, count = rate(folder, panel, show)
@@ -254,7 +254,7 @@ def _score(folder: Path, names: tuple[str, ...], show: Stages) -> dict[str, Any]
 def _compare(
     folder: Path,
     collection: DemoCollection,
-    panel: Panel,
+    panel: SimulatedPanel,
     people: dict[str, int],
     everything: pd.DataFrame,
     found: dict[str, Any],

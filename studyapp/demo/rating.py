@@ -13,13 +13,13 @@ from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.demo.panel import Panel
+from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.visit import Answer, visit_all
 
 
-def rate(folder: Path, panel: Panel, show: Stages) -> tuple[dict[str, int], int]:
+def rate(folder: Path, panel: SimulatedPanel, show: Stages) -> tuple[dict[str, int], int]:
     """The panel rates through the real pages; rater_id -> place in the panel, and how many ratings there were."""
     study = Study.load(folder)
     pairs = pd.read_csv(folder / "pairs.csv", dtype=str)
@@ -56,7 +56,7 @@ class _Database:
         self.store.dispose()
 
 
-def _answers(panel: Panel, place: int, items: dict[str, str]) -> Answer:
+def _answers(panel: SimulatedPanel, place: int, items: dict[str, str]) -> Answer:
     def answer(query: str, result: str, offered: list[str]) -> str:
         values = [float(value) for value in offered if value != "undecided"]
         rating = panel.answer(place, items[query], items[result], values)

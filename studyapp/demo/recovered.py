@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import Options, score_systems
-from relstudy.studyapp.demo.panel import Panel
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.rendered.collection import DemoCollection
 
 SHARES = (0.01, 0.05)
@@ -58,7 +58,7 @@ def recovered_table(rows: Sequence[Recovered]) -> pd.DataFrame:
 
 
 def rater_rows(
-    raters: pd.DataFrame, judgments: pd.DataFrame, panel: Panel, names: dict[str, int], base: pd.DataFrame
+    raters: pd.DataFrame, judgments: pd.DataFrame, panel: SimulatedPanel, names: dict[str, int], base: pd.DataFrame
 ) -> tuple[list[Recovered], pd.DataFrame]:
     """How well leniency was recovered, and the table behind it.
 
@@ -100,7 +100,7 @@ def rater_rows(
     ], table
 
 
-def judgment_rows(judgments: pd.DataFrame, raw: pd.DataFrame, panel: Panel) -> list[Recovered]:
+def judgment_rows(judgments: pd.DataFrame, raw: pd.DataFrame, panel: SimulatedPanel) -> list[Recovered]:
     """How well judgments follow the truth, calibrated and raw.
 
     Parameters
@@ -143,7 +143,7 @@ class Census:
     @cached_property
     def indices(self) -> ScoreResult:
         """The indices of `relstudy score`, over all pairs and without sampling."""
-        options = Options(threshold=self.threshold, replicates=1, low_coverage=True, graded=())
+        options = ScoringOptions(threshold=self.threshold, replicates=1, low_coverage=True, graded=())
         return score_systems(self.judgments, self.scores, options=options)
 
     def at(self, system: str, cut: float) -> tuple[float, float]:
@@ -156,7 +156,7 @@ class Census:
         return hits / float(retrieved.sum()), hits / float(relevant.sum())
 
 
-def census(collection: DemoCollection, panel: Panel, scores: pd.DataFrame, threshold: float) -> Census:
+def census(collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFrame, threshold: float) -> Census:
     """What the study would find if the whole panel rated every pair, endlessly often.
 
     Parameters

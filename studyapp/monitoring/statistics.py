@@ -61,7 +61,7 @@ class RaterView:
 
 
 @dataclass(frozen=True)
-class Insight:
+class StudyStatistics:
     """All of it. Times are seconds since 1970; `growth_of_blocks` holds running counts at `times`."""
 
     times: tuple[float, ...] = ()
@@ -77,10 +77,10 @@ class Insight:
         return {**asdict(self), "seconds_bins": list(SECONDS)}
 
 
-def study_insight(store: Store, study: Study) -> Insight:
+def study_statistics(store: Store, study: Study) -> StudyStatistics:
     """Look over everything rated so far; surplus ratings count, checks, repeats and practice do not."""
     table = _current(store, study)
-    return insight(table, study) if len(table) else Insight()
+    return statistics_of(table, study) if len(table) else StudyStatistics()
 
 
 def _current(store: Store, study: Study) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def _current(store: Store, study: Study) -> pd.DataFrame:
     return table
 
 
-def insight(table: pd.DataFrame, study: Study) -> Insight:
+def statistics_of(table: pd.DataFrame, study: Study) -> StudyStatistics:
     """The same from rows of base and unique pairs, not empty.
 
     Needed columns: rater_id, pair_id, query_id, result_id, block (base or unique), study_block, scale, source, rating
@@ -120,7 +120,7 @@ def insight(table: pd.DataFrame, study: Study) -> Insight:
     table = table.sort_values("at", kind="stable")
     edges = np.linspace(table["at"].iloc[0], table["at"].iloc[-1], BINS + 1)
     medians = table.groupby("study_block")["seconds"].median()
-    return Insight(
+    return StudyStatistics(
         times=tuple(float(edge) for edge in edges),
         growth_of_blocks={
             block.name: _running(table.loc[table["study_block"] == block.name, "at"], edges) for block in study.blocks

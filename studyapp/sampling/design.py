@@ -57,7 +57,7 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class CandidateProbabilities:
     """One query's candidates under one round.
 
     Parameters
@@ -78,7 +78,9 @@ class Shape:
     scores: dict[str, np.ndarray]
 
 
-def shape(this: Round, query: Item, collection: Collection, sources: Sequence[Source]) -> Shape:
+def candidate_probabilities(
+    this: Round, query: Item, collection: Collection, sources: Sequence[Source]
+) -> CandidateProbabilities:
     """The probabilities of a query's candidates, given that the query is drawn.
 
     First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1. A system that
@@ -108,7 +110,7 @@ def shape(this: Round, query: Item, collection: Collection, sources: Sequence[So
     else:
         parts = np.vstack([(1 - this.floor) * shares / max(len(names), 1), floor])
         probability = inclusion_probabilities(parts.sum(axis=0), this.results)
-    return Shape(candidates, (*names, RANDOM), parts, ranks, probability, scores)
+    return CandidateProbabilities(candidates, (*names, RANDOM), parts, ranks, probability, scores)
 
 
 def candidates_of(query: Item, collection: Collection) -> np.ndarray:

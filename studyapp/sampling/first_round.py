@@ -11,9 +11,9 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, Shape, shape
+from relstudy.studyapp.sampling.design import CandidateProbabilities, Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import base_block, simple_random_sample, systematic_sample
-from relstudy.studyapp.sampling.kept_scores import KeptScores
+from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.sources import Source, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
@@ -25,7 +25,7 @@ PAIR_COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Options:
+class SampleOptions:
     """What to draw.
 
     Parameters
@@ -55,16 +55,16 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class Sample:
     """The outcome: the pairs (columns PAIR_COLUMNS), the design, what to expect, and the scores to keep."""
 
     pairs: pd.DataFrame
     design: Design
     expectation: Expectation
-    scores: KeptScores
+    scores: ScoreTableWriter
 
 
-def choose(folder: Path, options: Options, progress: Progress = silent) -> Chosen:
+def draw_sample(folder: Path, options: SampleOptions, progress: Progress = silent) -> Sample:
     """Draw the first round for the study in `folder`; nothing is written.
 
     Raises
@@ -74,13 +74,13 @@ def choose(folder: Path, options: Options, progress: Progress = silent) -> Chose
     """
     collection = Collection.load(folder)
     sources = open_sources(folder, collection, options.systems, progress)
-    return choose_from(collection, sources, options, progress)
+    return draw_sample_from(collection, sources, options, progress)
 
 
-def choose_from(
-    collection: Collection, sources: Sequence[Source], options: Options, progress: Progress = silent
-) -> Chosen:
-    """As `choose`, with the collection and the systems at hand."""
+def draw_sample_from(
+    collection: Collection, sources: Sequence[Source], options: SampleOptions, progress: Progress = silent
+) -> Sample:
+    """As `draw_sample`, with the collection and the systems at hand."""
     rng = np.random.default_rng([options.seed, 1])
     drawn_queries, probability, population = draw_queries(collection, options, rng)
     this = Round(
@@ -95,12 +95,12 @@ def choose_from(
         seed=options.seed,
         given=[query.id for query in drawn_queries] if options.given is not None else [],
     )
-    scores = KeptScores(collection.ids, len(drawn_queries))
+    scores = ScoreTableWriter(collection.ids, len(drawn_queries))
     expectation = Expectation()
     parts = []
     for place in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
         query = drawn_queries[place]
-        found = shape(this, query, collection, sources)
+        found = candidate_probabilities(this, query, collection, sources)
         expectation.add(found, this.query_probability[query.kind])
         rows = draw_results(this, query, found, collection, rng)
         scores.add(query.id, found.scores, collection.results(query.kind), found.candidates[rows["place"]])
@@ -119,11 +119,11 @@ def choose_from(
         chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
         pairs.loc[rows_of[chosen], "block"] = "base"
     pairs = number_pairs(pairs, rng, first=1)
-    return Chosen(pairs, Design((this,)), expectation, scores)
+    return Sample(pairs, Design((this,)), expectation, scores)
 
 
 def draw_queries(
-    collection: Collection, options: Options, rng: np.random.Generator
+    collection: Collection, options: SampleOptions, rng: np.random.Generator
 ) -> tuple[list[Item], dict[str, float], dict[str, int]]:
     """The queries, and for each paradigm their probability and how many there were to draw from."""
     drawn: list[Item] = []
@@ -159,7 +159,7 @@ def draw_queries(
 
 
 def draw_results(
-    this: Round, query: Item, found: Shape, collection: Collection, rng: np.random.Generator
+    this: Round, query: Item, found: CandidateProbabilities, collection: Collection, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """One query's pairs as columns, with the probability given the query and each result's place among the candidates.
 

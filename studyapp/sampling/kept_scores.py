@@ -12,7 +12,7 @@ FULL_ROWS = 2_000_000
 DEPTH = 1_000
 
 
-class KeptScores:
+class ScoreTableWriter:
     """Collects each system's scores query by query, and writes scores/NAME.csv.
 
     All items are kept for every query as long as that makes at most two million rows a system; beyond, the best 1,000

@@ -15,11 +15,11 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_json, read_table
 from relstudy.mapping.fitted import KIND, FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, candidates_of, shape
+from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, candidates_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
 from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table
-from relstudy.studyapp.sampling.kept_scores import KeptScores
-from relstudy.studyapp.sampling.response_model import Judged, Plan, plan_round
+from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
 from relstudy.studyapp.sampling.sources import Source, computed, foreign_tables, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
 
@@ -58,14 +58,14 @@ class NextRound:
 
     pairs: pd.DataFrame
     design: Design
-    plan: Plan
+    plan: RoundPlan
     new: int
     before: pd.DataFrame
     smallest: float
-    scores: KeptScores
+    scores: ScoreTableWriter
 
 
-def choose_next(
+def draw_next_round(
     folder: Path, mappings: Path, judgments: Path, options: NextOptions, progress: Progress = silent
 ) -> NextRound:
     """Draw a further round for the study in `folder`; nothing is written.
@@ -84,10 +84,10 @@ def choose_next(
     sources = open_sources(folder, collection, [*asked, *map(str, foreign_tables(folder))], progress)
     design.check_stamps(sources)
     judged = read_judgments(judgments)[[*PAIR, "judgment"]]
-    return next_from(collection, sources, design, pairs, judged, read_mappings(mappings), options, progress)
+    return draw_next_round_from(collection, sources, design, pairs, judged, read_mappings(mappings), options, progress)
 
 
-def next_from(
+def draw_next_round_from(
     collection: Collection,
     sources: Sequence[Source],
     design: Design,
@@ -97,7 +97,7 @@ def next_from(
     options: NextOptions,
     progress: Progress = silent,
 ) -> NextRound:
-    """As `choose_next`, with everything at hand."""
+    """As `draw_next_round`, with everything at hand."""
     mapped = [source for source in sources if source.name in mappings]
     if not mapped:
         raise RelstudyError(
@@ -135,12 +135,15 @@ def next_from(
     touched = [*queries, *(collection[name] for name in old["query_id"].unique() if name not in drawn)]
     old_of = dict(iter(old.groupby("query_id")))
     updated = pairs["inclusion_probability"].to_numpy(dtype=float).copy()
-    scores = KeptScores(collection.ids, len(touched))
+    scores = ScoreTableWriter(collection.ids, len(touched))
     smallest = 1.0
     parts: list[dict[str, np.ndarray]] = []
     for step in progress(range(len(touched)), "Queries", len(touched)):
         query = touched[step]
-        shapes = {each.number: shape(each, query, collection, sources_of(each, sources)) for each in design.rounds}
+        shapes = {
+            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources))
+            for each in design.rounds
+        }
         found = shapes[number]
         combined = design.combine({key: value.probability for key, value in shapes.items()}, query.kind)
         smallest = min(smallest, float(combined.min()))
@@ -217,7 +220,7 @@ def _plan(
     mappings: dict[str, FittedMapping],
     options: NextOptions,
     progress: Progress,
-) -> Plan:
+) -> RoundPlan:
     eligible = collection.queries(options.paradigm)
     # a fixed stream, so that the reference does not move with the draw
     reference = simple_random_sample(len(eligible), REFERENCE_QUERIES, np.random.default_rng(20040818))

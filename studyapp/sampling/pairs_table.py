@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relstudy.common.tables import read_table
-from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
 
@@ -26,7 +26,7 @@ class Pair:
     block: str
 
 
-def read_pairs(path: Path, items: Items) -> list[Pair]:
+def read_pairs(path: Path, items: DisplayedItems) -> list[Pair]:
     """Read pairs.csv.
 
     Required are pair_id, query_id and result_id. `block` is base or unique (default unique), `paradigm` image or text
@@ -75,7 +75,7 @@ def known_pair_ids(study: Study) -> dict[str, KnownPair]:
     return known
 
 
-def known_pairs(study: Study, items: Items) -> list[Pair]:
+def known_pairs(study: Study, items: DisplayedItems) -> list[Pair]:
     """The practice pairs and attention checks of study.toml."""
     known = known_pair_ids(study)
     for entry in known.values():

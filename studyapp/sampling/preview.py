@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from relstudy.studyapp.sampling.design import Shape
+from relstudy.studyapp.sampling.design import CandidateProbabilities
 
 
 def chance_of_good(rank: np.ndarray, good: float, skill: float) -> np.ndarray:
@@ -42,9 +42,9 @@ class Expectation:
     def __init__(self) -> None:
         self.smallest = 1.0
         self.pairs = 0.0
-        self._shapes: list[tuple[Shape, float]] = []
+        self._shapes: list[tuple[CandidateProbabilities, float]] = []
 
-    def add(self, shape: Shape, query_probability: float) -> None:
+    def add(self, shape: CandidateProbabilities, query_probability: float) -> None:
         """Note one query's design."""
         self.smallest = min(self.smallest, query_probability * float(shape.probability.min()))
         self.pairs += float(shape.probability.sum())

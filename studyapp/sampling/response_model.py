@@ -31,7 +31,7 @@ SMOOTH = 0.02
 
 
 @dataclass(frozen=True)
-class Term:
+class MappedTerm:
     """One system's mapped score, linear between its knots, constant outside, times a weight."""
 
     knots: list[float]
@@ -39,7 +39,7 @@ class Term:
     weight: float = 1.0
 
     @classmethod
-    def of(cls, mapping: FittedMapping, weight: float = 1.0) -> Term:
+    def of(cls, mapping: FittedMapping, weight: float = 1.0) -> MappedTerm:
         return cls(mapping.knots.tolist(), mapping.values.tolist(), weight)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ class Term:
 
         Examples
         --------
-        >>> Term([0.0, 1.0], [1.0, 5.0])(np.array([np.nan, 0.5, 2.0])).tolist()
+        >>> MappedTerm([0.0, 1.0], [1.0, 5.0])(np.array([np.nan, 0.5, 2.0])).tolist()
         [1.0, 3.0, 5.0]
         """
         worst = self.knots[0] if self.values[0] <= self.values[-1] else self.knots[-1]
@@ -65,12 +65,14 @@ class ResponseShape:
     densities : size of a candidate in each bin, one more than edges
     """
 
-    terms: dict[str, Term]
+    terms: dict[str, MappedTerm]
     edges: list[float]
     densities: list[float]
 
     def __post_init__(self) -> None:
-        terms = {name: term if isinstance(term, Term) else Term(**term) for name, term in self.terms.items()}
+        terms = {
+            name: term if isinstance(term, MappedTerm) else MappedTerm(**term) for name, term in self.terms.items()
+        }
         object.__setattr__(self, "terms", terms)
 
     def predicted(self, scores: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -82,7 +84,7 @@ class ResponseShape:
         return np.asarray(self.densities)[bins_of(predicted, self.edges)]
 
 
-def predicted(terms: Mapping[str, Term], scores: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def predicted(terms: Mapping[str, MappedTerm], scores: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Sum of the terms; None where a system has no scores."""
     if any(name not in scores for name in terms):
         return None
@@ -111,7 +113,7 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class RoundPlan:
     """The shapes of a later round and what people should answer.
 
     Parameters
@@ -133,7 +135,7 @@ def plan_round(
     categories: Sequence[float],
     results: float,
     floor: float,
-) -> Plan:
+) -> RoundPlan:
     """Shapes under which every category is expected equally often.
 
     Sources are the systems' mapped scores and, where there are several systems, "combined": the sum of mapped scores with
@@ -156,7 +158,7 @@ def plan_round(
     RelstudyError
         when more results are asked for than the bins can give
     """
-    terms = {name: {name: Term.of(mapping)} for name, mapping in mappings.items()}
+    terms = {name: {name: MappedTerm.of(mapping)} for name, mapping in mappings.items()}
     if len(mappings) > 1:
         terms[COMBINED] = _combination(mappings, judged)
     models = {name: _ResponseModel.fit(each, judged, candidates, categories) for name, each in terms.items()}
@@ -167,17 +169,21 @@ def plan_round(
         parts[name] = float(weights[name].sum())
         expected[name] = model.share.T @ weights[name] / parts[name]
     whole = np.sum([parts[name] * share for name, share in expected.items()], axis=0)
-    return Plan(shapes, {**expected, "all": (1 - floor) * whole + floor * anyone}, parts)
+    return RoundPlan(shapes, {**expected, "all": (1 - floor) * whole + floor * anyone}, parts)
 
 
-def _combination(mappings: Mapping[str, FittedMapping], judged: Judged) -> dict[str, Term]:
+def _combination(mappings: Mapping[str, FittedMapping], judged: Judged) -> dict[str, MappedTerm]:
     """Non-negative least squares of the judgments on the mapped scores; every system keeps at least a trace."""
     from scipy.optimize import nnls
 
     names = list(mappings)
-    mapped = np.column_stack([Term.of(mappings[name])(judged.scores[name]) for name in names])
+    mapped = np.column_stack([MappedTerm.of(mappings[name])(judged.scores[name]) for name in names])
     weights, _ = nnls(mapped - mapped.mean(axis=0), judged.judgments - judged.judgments.mean())
-    return {name: Term.of(mappings[name], float(weight)) for name, weight in zip(names, weights, strict=True) if weight}
+    return {
+        name: MappedTerm.of(mappings[name], float(weight))
+        for name, weight in zip(names, weights, strict=True)
+        if weight
+    }
 
 
 def _weigh(
@@ -222,7 +228,7 @@ class _ResponseModel:
     @classmethod
     def fit(
         cls,
-        terms: Mapping[str, Term],
+        terms: Mapping[str, MappedTerm],
         judged: Judged,
         candidates: Sequence[Mapping[str, np.ndarray]],
         categories: Sequence[float],

@@ -16,19 +16,19 @@ from flask import Flask, Response, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
-from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.database.store import Store, trouble
+from relstudy.studyapp.database.store import Store, classify_error
 from relstudy.studyapp.web import pictures
 from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ending, entry, practice, rating
-from relstudy.studyapp.web.refused import refused
+from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import prepare_templates, show
 from relstudy.studyapp.web.security import Limit, Sessions, Signer, add_headers
-from relstudy.studyapp.web.site import Site, site
+from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import MessagePage
 
 BODY_LIMIT = 64 * 1024
@@ -66,7 +66,7 @@ def create_app(
     app.extensions["relstudy"] = Site(
         study=study,
         store=store or Store.of_study(folder),
-        items=Items.load(Path(folder), secret),
+        items=DisplayedItems.load(Path(folder), secret),
         signer=Signer(secret),
         texts=Texts(study.texts),
         link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
@@ -88,7 +88,7 @@ def create_app(
 
 def _health() -> ResponseReturnValue:
     try:
-        with site().store.read() as connection:
+        with current_site().store.read() as connection:
             connection.execute(sa.text("SELECT 1"))
     except sa.exc.SQLAlchemyError:
         return jsonify(status="the database does not answer"), 503
@@ -98,11 +98,11 @@ def _health() -> ResponseReturnValue:
 def _http_error(error: HTTPException) -> ResponseReturnValue:
     if error.code is not None and error.code < 400:
         return error
-    texts = site().texts
+    texts = current_site().texts
     known = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
     reasons = {"link": "error.link", "invited": "error.invited", "form": "refused.form", "session": "refused.session"}
     if error.description == "parameter":
-        text = texts("error.parameter", name=site().study.entry.id_parameter)
+        text = texts("error.parameter", name=current_site().study.entry.id_parameter)
     elif error.description in reasons:
         text = texts(reasons[error.description])
     else:
@@ -113,7 +113,7 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _database_error(error: sa.exc.DBAPIError) -> ResponseReturnValue:
-    reason = trouble(error)
+    reason = classify_error(error)
     log.error(json.dumps({"event": "database", "trouble": reason, "error": type(error.orig).__name__}))
     if reason == "broken":
         log.exception("database")
@@ -122,8 +122,8 @@ def _database_error(error: sa.exc.DBAPIError) -> ResponseReturnValue:
 
 def _not_saved(reason: str, status: int) -> ResponseReturnValue:
     if request.method == "POST":
-        return refused(reason, status)
-    texts = site().texts
+        return refusal_page(reason, status)
+    texts = current_site().texts
     page = MessagePage(texts("error.heading"), texts(f"refused.{reason}"), request.path, texts("refused.again"))
     return show("message.html", page), status, {"Retry-After": "5"}
 

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.collection.displayed import image_type
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.access import is_admin
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("pictures", __name__)
 
@@ -17,7 +17,7 @@ blueprint = Blueprint("pictures", __name__)
 def item(key: str) -> ResponseReturnValue:
     """A picture, by its opaque key; no part of the request becomes a path."""
     rater = session.current_rater()
-    found = site().items.by_key.get(key)
+    found = current_site().items.by_key.get(key)
     if found is None or found.path is None:
         abort(404)
     if rater is None and not is_admin():

@@ -11,10 +11,10 @@ from flask import current_app
 from jinja2 import Environment
 from markupsafe import Markup
 
-from relstudy.studyapp.collection.displayed import Item
+from relstudy.studyapp.collection.displayed import DisplayedItem
 from relstudy.studyapp.config.study_parts import Scale, show_value
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.site import Site, site
+from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage
 
 
@@ -76,7 +76,7 @@ def choices(scale: Scale) -> tuple[Choice, ...]:
     )
 
 
-def item_view(item: Item) -> ItemView:
+def item_view(item: DisplayedItem) -> ItemView:
     """An item as the rater sees it: no id, no file name."""
     url = f"/item/{item.key}" if item.kind == "image" else ""
     return ItemView(item.kind, item.key, url, item.title if item.kind == "text" else "", item.text)
@@ -84,6 +84,6 @@ def item_view(item: Item) -> ItemView:
 
 def unavailable() -> tuple[str, int]:
     """The study is paused or closed."""
-    state = site().state
-    texts = site().texts
+    state = current_site().state
+    texts = current_site().texts
     return show("message.html", MessagePage(texts(f"{state}.heading"), texts(f"{state}.text"))), 503

@@ -8,9 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from flask import abort, request, session
 
-from relstudy.studyapp.assignment.sequence import Held, look
+from relstudy.studyapp.assignment.sequence import RaterPage, find_rater_page
 from relstudy.studyapp.database.store import raters
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 _RATER = sa.select(raters).where(raters.c.id == sa.bindparam("rater"))
 
@@ -20,7 +20,7 @@ def current_rater() -> Any:
     claimed = claimed_rater()
     if claimed is None:
         return None
-    with site().store.glance() as connection:
+    with current_site().store.glance() as connection:
         row = connection.execute(_RATER, {"rater": claimed}).one_or_none()
     return row if row is not None and is_really(row) else None
 
@@ -47,17 +47,17 @@ def may_rate(rater: Any) -> bool:
     return is_really(rater) and rater.consented_at is not None
 
 
-def held_page(position: int) -> Held | None:
+def held_page(position: int) -> RaterPage | None:
     """The consenting rater of this session with the page at a position; None for anyone else."""
     claimed = claimed_rater()
     if claimed is None:
         return None
-    with site().store.glance() as connection:
-        held = look(connection, claimed, position)
+    with current_site().store.glance() as connection:
+        held = find_rater_page(connection, claimed, position)
     return held if held is not None and may_rate(held.rater) else None
 
 
-def become(rater: Any) -> None:
+def sign_in(rater: Any) -> None:
     """Make this browser the rater's; whatever the session held before is dropped."""
     session.clear()
     session["rater"] = [rater.id, rater.session_key]
@@ -85,12 +85,12 @@ def name(rater: Any = None) -> str:
 
 def csrf(rater: Any = None) -> str:
     """The token for this visitor's forms."""
-    return site().signer.csrf(name(rater))
+    return current_site().signer.csrf(name(rater))
 
 
 def require_csrf(rater: Any = None) -> None:
     """Refuse a form that did not come from one of this visitor's pages."""
-    if not site().signer.csrf_holds(name(rater), request.form.get("csrf", "")):
+    if not current_site().signer.csrf_holds(name(rater), request.form.get("csrf", "")):
         abort(400, description="form")
 
 

@@ -11,7 +11,7 @@ from flask import current_app
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.study_state import read_state, write_state
-from relstudy.studyapp.collection.displayed import Items
+from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.database.store import Store
@@ -24,7 +24,7 @@ class Site:
 
     study: Study
     store: Store
-    items: Items
+    items: DisplayedItems
     signer: Signer
     texts: Texts
     link_limit: Limit
@@ -70,6 +70,6 @@ class Site:
         self._state = (0.0, "")
 
 
-def site() -> Site:
+def current_site() -> Site:
     """The site of the request at hand."""
     return cast(Site, current_app.extensions["relstudy"])

@@ -238,7 +238,7 @@ def test_a_page_that_was_saved_is_never_called_unsaved_because_the_next_one_fail
         raise FileNotFoundError("a picture that is gone")
 
     with monkeypatch.context() as patch, seat.answered_by(lambda position: ("<h1>Later</h1>", 503), "rating.rate"):
-        patch.setattr(rating, "rating_page", fails)
+        patch.setattr(rating, "build_rating_page", fails)
         seat.page.keyboard.press("Enter")
         seat.saved()
         expect(seat.page.locator("h1")).to_have_text("Later")

@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from relstudy.mapping.constrained import ConstrainedMapping, quadratic_program
 from relstudy.mapping.isotonic import BaggedMapping, IsotonicMapping, bootstrap_fits, isotonic_fit
-from relstudy.mapping.pooling import into_bins, pool, rises, sort_pairs
+from relstudy.mapping.pooling import into_bins, is_increasing, pool, sort_pairs
 
 
 @st.composite
@@ -125,8 +125,8 @@ def test_auto_direction_is_the_sign_of_spearmans_rho(table: tuple[np.ndarray, np
     if np.ptp(x) > 0 and np.ptp(y) > 0:
         rho = spearmanr(x, y).statistic
         if abs(rho) > 1e-12:
-            assert rises(x, y) == (rho > 0)
-    assert rises(x, np.ones(len(x)))
+            assert is_increasing(x, y) == (rho > 0)
+    assert is_increasing(x, np.ones(len(x)))
 
 
 def test_one_score_two_pairs_and_flat_judgments_are_fitted() -> None:

@@ -8,7 +8,7 @@ from relstudy.studyapp.assignment.answers import submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import finish, next_step
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
-from relstudy.studyapp.assignment.sequence import look, start
+from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import assignments
 from tests.studyapp.studies import Made
@@ -40,7 +40,7 @@ class Desk:
 
     def answer(self, rater: int, position: int, now: float = 0.0, rating: float | None = 3.0) -> None:
         with self.store.write() as connection:
-            held = look(connection, rater, position, lock=True)
+            held = find_rater_page(connection, rater, position, lock=True)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, rating)
             submit(connection, held.rater, held.assignment, answers, 1.0, "form", now)

@@ -85,7 +85,7 @@ def audit_command(
     """
     if vectors is None and labels is None:
         raise click.UsageError("Give --vectors, --labels or both.")
-    from relstudy.analysis.hashing.people.audit import audit
+    from relstudy.analysis.hashing.people.audit import audit_truths
     from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
     from relstudy.calibration.judgments import read_judgments
     from relstudy.common.errors import RelstudyError
@@ -96,7 +96,7 @@ def audit_command(
     for file, part in ((vectors, points), (labels, own)):
         if part is not None and len(part) != len(names):
             raise RelstudyError(f"{ids} has {len(names)} ids for the {len(part)} items of {file}; one each is needed")
-    result = audit(
+    result = audit_truths(
         read_judgments(judgments),
         names,
         vectors=points,

@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.people.scores import truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import Options, score_systems
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.common.estimates import Estimate
 
 
@@ -78,7 +78,7 @@ class Audit:
         )
 
 
-def audit(
+def audit_truths(
     judgments: pd.DataFrame,
     ids: Sequence[str],
     *,
@@ -98,7 +98,7 @@ def audit(
     seed : of the bootstrap over queries
     """
     scores = truth_scores(judgments, ids, vectors=vectors, labels=labels, neighbours=neighbours, seed=seed)
-    options = Options(threshold=threshold, seed=seed, directions={"*": "higher"})
+    options = ScoringOptions(threshold=threshold, seed=seed, directions={"*": "higher"})
     scoring = score_systems(judgments, scores, options=options)
     audited = []
     for name, group in scores.groupby("system", sort=False):

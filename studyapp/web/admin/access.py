@@ -18,7 +18,7 @@ from werkzeug.security import check_password_hash, generate_password_hash
 from relstudy.studyapp.config.secret import write_private
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import PasswordPage
 
 blueprint = Blueprint("access", __name__, url_prefix="/admin")
@@ -47,7 +47,7 @@ def set_password(folder: Path, password: str) -> None:
 
 def _hash() -> str:
     try:
-        return (site().study.folder / "admin.hash").read_text(encoding="ascii").strip()
+        return (current_site().study.folder / "admin.hash").read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return ""
 
@@ -107,18 +107,18 @@ def login() -> ResponseReturnValue:
 def check() -> ResponseReturnValue:
     """Check the password; a wrong one counts against the client."""
     session.require_csrf()
-    if site().password_limit.reached(session.client()):
+    if current_site().password_limit.reached(session.client()):
         abort(429)
     password_hash = _hash()
     if not password_hash or not check_password_hash(password_hash, request.form.get("password", "")):
-        site().password_limit.fail(session.client())
-        page = PasswordPage(new=False, action="/admin/login", message=site().texts("password.wrong"))
+        current_site().password_limit.fail(session.client())
+        page = PasswordPage(new=False, action="/admin/login", message=current_site().texts("password.wrong"))
         return show("login.html", page), 403
     return _become_admin()
 
 
 def _setup_holds(token: str) -> bool:
-    folder = site().study.folder
+    folder = current_site().study.folder
     if (folder / "admin.hash").exists():
         return False
     try:
@@ -129,10 +129,10 @@ def _setup_holds(token: str) -> bool:
 
 
 def _require_setup(token: str) -> None:
-    if site().link_limit.reached(session.client()):
+    if current_site().link_limit.reached(session.client()):
         abort(429)
     if not _setup_holds(token):
-        site().link_limit.fail(session.client())
+        current_site().link_limit.fail(session.client())
         abort(404, description="link")
 
 
@@ -151,10 +151,10 @@ def choose(token: str) -> ResponseReturnValue:
     session.require_csrf()
     password = request.form.get("password", "")
     if len(password) < SHORTEST or len(password) > 1000:
-        message = site().texts("password.short", count=SHORTEST)
+        message = current_site().texts("password.short", count=SHORTEST)
         page = PasswordPage(new=True, action=f"/admin/setup/{token}", message=message, shortest=SHORTEST)
         return show("login.html", page), 422
-    set_password(site().study.folder, password)
+    set_password(current_site().study.folder, password)
     return _become_admin()
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from relstudy.studyapp.monitoring.status import BlockStatus, Status
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.figures import figure
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class BlockView:
 
 def block_views(status: Status) -> tuple[BlockView, ...]:
     """All blocks, in the order of study.toml."""
-    texts = site().texts
+    texts = current_site().texts
     views = []
     started = sum(person.state in ("rating", "finished") for person in status.people)
     for block in status.blocks:

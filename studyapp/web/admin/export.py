@@ -10,9 +10,9 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.access import admin_required
-from relstudy.studyapp.web.admin.figures import figures
+from relstudy.studyapp.web.admin.figures import recent_figures
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("admin_export", __name__, url_prefix="/admin")
 
@@ -31,8 +31,8 @@ class ExportPage:
 @admin_required
 def export() -> ResponseReturnValue:
     """What can be downloaded."""
-    status, _ = figures()
-    study = site().study
+    status, _ = recent_figures()
+    study = current_site().study
     page = ExportPage("export", tuple(scale.name for scale in study.scales), status.ratings, study.folder.name)
     return show("admin/export.html", page)
 
@@ -41,7 +41,7 @@ def export() -> ResponseReturnValue:
 @admin_required
 def download_ratings() -> ResponseReturnValue:
     """The ratings, as `relstudy export` writes them."""
-    here = site()
+    here = current_site()
     history = request.args.get("history") == "yes"
     table = ratings_table(here.store, here.study, history=history)
     scale = request.args.get("scale", "")
@@ -56,10 +56,10 @@ def download_ratings() -> ResponseReturnValue:
 @admin_required
 def download_people() -> ResponseReturnValue:
     """One row per rater."""
-    return _download(people_table(site().store, site().study), "people.csv")
+    return _download(people_table(current_site().store, current_site().study), "people.csv")
 
 
 def _download(table: Any, name: str) -> Response:
     response = Response(table.to_csv(index=False, lineterminator="\n"), mimetype="text/csv")
-    response.headers["Content-Disposition"] = f'attachment; filename="{site().study.id}-{name}"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{current_site().study.id}-{name}"'
     return response

@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 
 from flask import current_app
 
-from relstudy.studyapp.monitoring.statistics import Insight, study_insight
+from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import Status, study_status
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 FRESH = 5.0  # seconds that the figures may be old
 SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little
 
 
-def figures() -> tuple[Status, Insight]:
+def recent_figures() -> tuple[Status, StudyStatistics]:
     """Status and insight, a little while old."""
     cache = current_app.extensions.setdefault("relstudy-figures", {})
     held = cache.get("figures")
     if held is None or time.monotonic() > held[0]:
-        here = site()
+        here = current_site()
         began = time.monotonic()
-        fresh = (study_status(here.store, here.study), study_insight(here.store, here.study))
+        fresh = (study_status(here.store, here.study), study_statistics(here.store, here.study))
         ended = time.monotonic()
         held = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), fresh)
     status, insight = held[1]

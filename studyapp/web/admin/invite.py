@@ -12,7 +12,7 @@ from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("admin_invite", __name__, url_prefix="/admin")
 
@@ -34,7 +34,7 @@ class InvitePage:
 
 
 def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
-    study = site().study
+    study = current_site().study
     base = (study.url or request.host_url).rstrip("/")
     rules = study.entry.rules
     crowd = invitations.crowd_link(study)
@@ -53,7 +53,7 @@ def invite() -> ResponseReturnValue:
 @admin_required
 def make_links() -> ResponseReturnValue:
     """Make personal links; they are on the answer's page and nowhere else."""
-    here = site()
+    here = current_site()
     count = request.form.get("count", 0, type=int)
     if not 1 <= count <= MOST_LINKS:
         return show("admin/invite.html", _invite_page(message=here.texts("admin.invite.count", most=MOST_LINKS))), 422

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.leases import Lease, leases
+from relstudy.studyapp.assignment.leases import Lease, read_leases
 from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.blocks import BlockView, block_views
-from relstudy.studyapp.web.admin.figures import figures, moment
+from relstudy.studyapp.web.admin.figures import moment, recent_figures
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("admin_handout", __name__, url_prefix="/admin")
 
@@ -40,7 +40,10 @@ class HandoutPage:
 @admin_required
 def handout() -> ResponseReturnValue:
     """Pages of unique pairs in raters' hands."""
-    status, _ = figures()
-    held = tuple(LeaseRow(lease, moment(lease.handed_at), moment(lease.leased_until)) for lease in leases(site().store))
+    status, _ = recent_figures()
+    held = tuple(
+        LeaseRow(lease, moment(lease.handed_at), moment(lease.leased_until))
+        for lease in read_leases(current_site().store)
+    )
     blocks = tuple(view for view in block_views(status) if view.status.pages_wanted is not None)
-    return show("admin/handout.html", HandoutPage("handout", site().study.lease_minutes, blocks, held))
+    return show("admin/handout.html", HandoutPage("handout", current_site().study.lease_minutes, blocks, held))

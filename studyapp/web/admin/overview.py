@@ -10,14 +10,14 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.studyapp.assignment.study_state import STATES
-from relstudy.studyapp.monitoring.statistics import SECONDS, Insight, SourceUse
+from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.blocks import BlockView, block_views
-from relstudy.studyapp.web.admin.figures import figure, figures, forget_figures, moment
+from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("admin_overview", __name__, url_prefix="/admin")
 
@@ -60,7 +60,7 @@ class Overview:
 @admin_required
 def overview() -> ResponseReturnValue:
     """Progress, growth, time, use of the scale, agreement."""
-    status, insight = figures()
+    status, insight = recent_figures()
     page = Overview(
         tab="overview",
         status=status,
@@ -73,11 +73,11 @@ def overview() -> ResponseReturnValue:
     return show("admin/overview.html", page)
 
 
-def _growth(insight: Insight) -> Chart | None:
+def _growth(insight: StudyStatistics) -> Chart | None:
     """Ratings over time, a line for each block."""
     if not insight.times:
         return None
-    texts = site().texts
+    texts = current_site().texts
     first, last = insight.times[0], insight.times[-1]
     form = "%H:%M:%S" if last - first < 600 else "%H:%M" if last - first < 20 * 3600 else "%d %b"
     lines = [
@@ -104,11 +104,11 @@ def _legend(lines: list[charts.Line]) -> tuple[tuple[Markup, str], ...]:
     return tuple((charts.key_mark(index), line.name) for index, line in enumerate(shown)) if len(lines) > 1 else ()
 
 
-def _seconds(insight: Insight) -> Chart | None:
+def _seconds(insight: StudyStatistics) -> Chart | None:
     """Time per rating, over all blocks."""
     if not insight.times:
         return None
-    texts = site().texts
+    texts = current_site().texts
     counts = [sum(column) for column in zip(*insight.seconds.values(), strict=True)]
     ends = [*(f"{low}–{high}" for low, high in itertools.pairwise(SECONDS)), f"{SECONDS[-1]}+"]
     names = {"name_x": texts("admin.seconds.unit"), "name_y": texts("admin.ratings")}
@@ -117,9 +117,9 @@ def _seconds(insight: Insight) -> Chart | None:
     return Chart(picture, (), (texts("admin.seconds.unit"), *insight.seconds), tuple(rows))
 
 
-def _agreement(insight: Insight) -> Chart | None:
+def _agreement(insight: StudyStatistics) -> Chart | None:
     """Krippendorff's alpha of the base block after the first n ratings."""
-    texts = site().texts
+    texts = current_site().texts
     known = [growth for growth in insight.agreement if any(value is not None for value in growth.alpha)]
     if not known:
         return None
@@ -145,7 +145,7 @@ def _agreement(insight: Insight) -> Chart | None:
     return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
 
 
-def _sources(insight: Insight) -> tuple[tuple[str, tuple[SourceChart, ...]], ...]:
+def _sources(insight: StudyStatistics) -> tuple[tuple[str, tuple[SourceChart, ...]], ...]:
     scales: dict[str, list[SourceChart]] = {}
     for use in insight.sources:
         scales.setdefault(use.scale, []).append(_source(use))
@@ -153,7 +153,7 @@ def _sources(insight: Insight) -> tuple[tuple[str, tuple[SourceChart, ...]], ...
 
 
 def _source(use: SourceUse) -> SourceChart:
-    texts = site().texts
+    texts = current_site().texts
     name = use.source or texts("admin.sources.all")
     label = texts("admin.sources.chart", source=name, scale=use.scale)
     picture = charts.share_chart(label, list(use.shares), list(use.shares.values()))
@@ -167,6 +167,6 @@ def set_state() -> ResponseReturnValue:
     state = request.form.get("state", "")
     if state not in STATES:
         abort(400, description="form")
-    site().set_state(state)
+    current_site().set_state(state)
     forget_figures()
     return redirect("/admin/", 303)

@@ -13,9 +13,9 @@ from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.access import admin_required
-from relstudy.studyapp.web.admin.figures import figure, figures, forget_figures, moment
+from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
 from relstudy.studyapp.web.rendering import show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("admin_raters", __name__, url_prefix="/admin")
 
@@ -57,7 +57,7 @@ class ForgetPage:
 @admin_required
 def list_raters() -> ResponseReturnValue:
     """Every rater: progress, time, agreement, checks, flags."""
-    status, insight = figures()
+    status, insight = recent_figures()
     number = max(1, request.args.get("page", 1, type=int))
     pages = max(1, -(-len(status.people) // RATERS_PER_PAGE))
     number = min(number, pages)
@@ -70,7 +70,7 @@ def list_raters() -> ResponseReturnValue:
                 moment(person.last_rated_at),
                 figure(view.agreement if view else None),
                 _flags(person, view.flags if view else ()),
-                charts.spark(site().texts("admin.spark", rater=person.rater_id), view.spark if view else ()),
+                charts.spark(current_site().texts("admin.spark", rater=person.rater_id), view.spark if view else ()),
             )
         )
     return show("admin/raters.html", RatersPage("raters", tuple(rows), number, pages, len(status.people)))
@@ -78,7 +78,7 @@ def list_raters() -> ResponseReturnValue:
 
 def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
     """A base block that is still under way is no flag."""
-    texts = site().texts
+    texts = current_site().texts
     over = person.state == "finished"
     shown = [texts(f"admin.flag.{flag.replace(' ', '-')}") for flag in flags if over or "base" not in flag]
     if person.checks_passed < person.checks:
@@ -90,7 +90,7 @@ def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
 @admin_required
 def ask_forget(rater_id: str) -> ResponseReturnValue:
     """Ask before removing a person's data."""
-    status, _ = figures()
+    status, _ = recent_figures()
     person = next((person for person in status.people if person.rater_id == rater_id), None)
     if person is None:
         abort(404)
@@ -102,7 +102,7 @@ def ask_forget(rater_id: str) -> ResponseReturnValue:
 def forget(rater_id: str) -> ResponseReturnValue:
     """Remove a person's data; their unique pairs go back to the pool."""
     try:
-        invitations.forget(site().store, rater_id)
+        invitations.forget(current_site().store, rater_id)
     except RelstudyError:
         abort(404)
     forget_figures()

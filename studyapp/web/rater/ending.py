@@ -15,9 +15,9 @@ from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.database.store import raters
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance
-from relstudy.studyapp.web.refused import refused
+from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import paragraphs, show, unavailable
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import QuestionsPage, QuestionView, ThanksPage
 
 blueprint = Blueprint("ending", __name__)
@@ -29,7 +29,7 @@ def questions() -> ResponseReturnValue:
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
-    if not site().study.questions:
+    if not current_site().study.questions:
         return redirect("/rate")
     answers = rater.answers or {}
     return show("questions.html", QuestionsPage(_views(answers, {})), rater)
@@ -40,7 +40,7 @@ def _views(answers: Mapping[str, str], errors: Mapping[str, str]) -> tuple[Quest
         QuestionView(
             f"question-{q.id}", q.text, q.kind, q.choices, q.required, answers.get(q.id, ""), errors.get(q.id, "")
         )
-        for q in site().study.questions
+        for q in current_site().study.questions
     )
 
 
@@ -49,9 +49,9 @@ def answer() -> ResponseReturnValue:
     """Keep the answers to the exit questions."""
     rater = session.consented_rater()
     if rater is None:
-        return refused("session", 401)
+        return refusal_page("session", 401)
     session.require_csrf(rater)
-    here = site()
+    here = current_site()
     given = {q.id: request.form.get(f"question-{q.id}", "").strip()[:4000] for q in here.study.questions}
     errors = {q.id: error for q in here.study.questions if (error := _wrong(q, given[q.id]))}
     if errors:
@@ -64,7 +64,7 @@ def answer() -> ResponseReturnValue:
 
 
 def _wrong(question: Question, value: str) -> str:
-    texts = site().texts
+    texts = current_site().texts
     if not value:
         return texts("questions.required") if question.required else ""
     if question.kind == "choice" and value not in question.choices:
@@ -87,7 +87,7 @@ def thanks() -> ResponseReturnValue:
         return redirect("/consent")
     if rater.finished_at is None:
         return redirect("/rate")
-    here = site()
+    here = current_site()
     study = here.study
     url = study.entry.completion_url.replace("{code}", rater.completion_code)
     message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
@@ -108,7 +108,7 @@ def more() -> ResponseReturnValue:
     if rater is None:
         return redirect("/consent", 303)
     session.require_csrf(rater)
-    here = site()
+    here = current_site()
     if here.state != "open":
         return unavailable()
     now = time.time()

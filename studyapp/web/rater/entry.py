@@ -16,7 +16,7 @@ from relstudy.studyapp.assignment.raters import enrol, find_rater, token_identit
 from relstudy.studyapp.database.store import raters
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage
 
 blueprint = Blueprint("entry", __name__)
@@ -27,7 +27,7 @@ def home() -> ResponseReturnValue:
     """Continue where this browser's rater was; else show the way in."""
     if session.current_rater() is not None or session.pending() is not None:
         return redirect("/rate")
-    rules = site().study.entry.rules
+    rules = current_site().study.entry.rules
     if "open" not in rules and "passphrase" not in rules:
         abort(403, description="invited")
     return redirect("/consent")
@@ -36,23 +36,23 @@ def home() -> ResponseReturnValue:
 @blueprint.get("/enter/<token>")
 def enter(token: str) -> ResponseReturnValue:
     """A personal link."""
-    if site().link_limit.reached(session.client()):
+    if current_site().link_limit.reached(session.client()):
         abort(429)
     rater = None
-    if "personal" in site().study.entry.rules and len(token) <= 128:
-        with site().store.read() as connection:
+    if "personal" in current_site().study.entry.rules and len(token) <= 128:
+        with current_site().store.read() as connection:
             rater = find_rater(connection, "personal", token_identity(token))
     if rater is None:
-        site().link_limit.fail(session.client())
+        current_site().link_limit.fail(session.client())
         abort(404, description="link")
-    session.become(rater)
+    session.sign_in(rater)
     return redirect("/rate")
 
 
 @blueprint.get("/join")
 def join() -> ResponseReturnValue:
     """A crowd platform's link: the same person is the same rater again."""
-    entry = site().study.entry
+    entry = current_site().study.entry
     rule = next((rule for rule in entry.rules if rule in ("prolific", "crowd")), None)
     if rule is None:
         abort(404)
@@ -60,10 +60,10 @@ def join() -> ResponseReturnValue:
     if not identity or len(identity) > 200 or not identity.isprintable():
         abort(400, description="parameter")
     parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters}
-    with site().store.read() as connection:
+    with current_site().store.read() as connection:
         rater = find_rater(connection, rule, identity)
     if rater is not None:
-        session.become(rater)
+        session.sign_in(rater)
         return redirect("/rate")
     session.set_pending(rule, identity, parameters)
     return redirect("/consent")
@@ -72,11 +72,11 @@ def join() -> ResponseReturnValue:
 @blueprint.get("/consent")
 def consent() -> ResponseReturnValue:
     """What taking part means."""
-    if site().state != "open":
+    if current_site().state != "open":
         return unavailable()
     rater = session.current_rater()
     if rater is None and session.pending() is None:
-        rules = site().study.entry.rules
+        rules = current_site().study.entry.rules
         way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
         if way is None:
             abort(403, description="invited")
@@ -87,8 +87,8 @@ def consent() -> ResponseReturnValue:
 
 
 def _consent_page(rater: Any, message: str = "", status: int = 200) -> ResponseReturnValue:
-    study = site().study
-    text = study.consent or site().texts("consent.default")
+    study = current_site().study
+    text = study.consent or current_site().texts("consent.default")
     held = session.pending()
     page = ConsentPage(paragraphs(text), rater is None and held is not None and held["entry"] == "passphrase", message)
     return show("consent.html", page, rater), status
@@ -106,22 +106,22 @@ def agree() -> ResponseReturnValue:
     session.require_csrf(rater)
     if request.form.get("agree") != "yes":
         return redirect("/consent", 303)
-    if site().state != "open":
+    if current_site().state != "open":
         return unavailable()
     if rater is None and held is not None and held["entry"] == "passphrase":
-        if site().password_limit.reached(session.client()):
+        if current_site().password_limit.reached(session.client()):
             abort(429)
         given = request.form.get("passphrase", "").strip()
-        if not hmac.compare_digest(given.encode(), site().study.entry.passphrase.encode()):
-            site().password_limit.fail(session.client())
-            return _consent_page(rater, site().texts("passphrase.wrong"), 403)
+        if not hmac.compare_digest(given.encode(), current_site().study.entry.passphrase.encode()):
+            current_site().password_limit.fail(session.client())
+            return _consent_page(rater, current_site().texts("passphrase.wrong"), 403)
     now = time.time()
-    with site().store.write() as connection:
+    with current_site().store.write() as connection:
         if rater is None and held is not None:
-            rater = enrol(connection, site().study, held["entry"], held["identity"], held["parameters"], now)
+            rater = enrol(connection, current_site().study, held["entry"], held["identity"], held["parameters"], now)
         agreed = sa.update(raters).where(raters.c.id == rater.id, raters.c.consented_at.is_(None))
         connection.execute(agreed.values(consented_at=now))
-    session.become(rater)
+    session.sign_in(rater)
     return redirect("/instructions", 303)
 
 
@@ -131,9 +131,9 @@ def instructions() -> ResponseReturnValue:
     rater = session.current_rater()
     if rater is None or rater.consented_at is None:
         return redirect("/consent")
-    study = site().study
+    study = current_site().study
     page = InstructionsPage(
-        paragraphs(study.instructions or site().texts("instructions.default")),
+        paragraphs(study.instructions or current_site().texts("instructions.default")),
         bool(study.practice),
         tuple(choices(scale) for scale in study.scales),
     )

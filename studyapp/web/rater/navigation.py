@@ -11,7 +11,7 @@ from flask import abort
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
 from relstudy.studyapp.assignment.raters import lock_rater
 from relstudy.studyapp.assignment.sequence import start
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 
 
 def address(step: Step) -> str:
@@ -21,7 +21,7 @@ def address(step: Step) -> str:
 
 def advance(rater_id: int) -> Step:
     """Start if need be, hand out if need be, and say where the rater goes."""
-    here = site()
+    here = current_site()
     now = time.time()
     hand_out = here.state == "open"
     with here.store.write() as connection:
@@ -35,7 +35,7 @@ def advance(rater_id: int) -> Step:
 
 def move_on(connection: sa.Connection, rater: Any, now: float, *, hand_out: bool) -> Step:
     """Where the rater goes, with pages handed out if need be; who has come to the end has finished."""
-    here = site()
+    here = current_site()
     step = next_step(connection, here.study, here.catalogue, rater, now, hand_out=hand_out)
     if step.name == "thanks" and hand_out:
         finish(connection, rater, now)

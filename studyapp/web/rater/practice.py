@@ -10,7 +10,7 @@ from relstudy.studyapp.sampling.pairs_table import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.rating_page import chosen_before
 from relstudy.studyapp.web.rendering import item_view, show
-from relstudy.studyapp.web.site import site
+from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import Feedback, PracticePage
 
 blueprint = Blueprint("practice", __name__)
@@ -25,7 +25,7 @@ def practice(position: int) -> ResponseReturnValue:
     assignment = held.assignment
     if assignment is None or assignment.kind != "practice" or assignment.answered_at is None:
         return redirect("/rate")
-    here = site()
+    here = current_site()
     with here.store.read() as connection:
         chosen = chosen_before(connection, assignment)
     known = known_pair_ids(here.study)
@@ -46,6 +46,6 @@ def practice(position: int) -> ResponseReturnValue:
 def _in_words(scale: Scale, chosen: str) -> str:
     """An answer as its button has it: the study's word for undecided, a value with its label."""
     if chosen == "undecided":
-        return site().texts("rate.undecided")
+        return current_site().texts("rate.undecided")
     label = scale.labels.get(float(chosen), "")
     return f"{chosen} – {label}" if label else chosen

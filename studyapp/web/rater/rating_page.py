@@ -7,17 +7,17 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.sequence import Assignment, Held
+from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.study_parts import show_value
 from relstudy.studyapp.database.store import assignments, ratings
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, item_view
-from relstudy.studyapp.web.site import Site, site
+from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import RatingPage, ResultView
 
 
-def rating_page(
-    held: Held,
+def build_rating_page(
+    held: RaterPage,
     assignment: Assignment,
     chosen: Mapping[str, str],
     *,
@@ -26,7 +26,7 @@ def rating_page(
     errors: Mapping[str, str] | None = None,
 ) -> RatingPage:
     """The page as its template is given it; `chosen` and `errors` are by pair."""
-    here = site()
+    here = current_site()
     rater = held.rater
     block = here.study.block(assignment.block)
     pairs = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
@@ -71,11 +71,11 @@ def chosen_before(connection: sa.Connection, assignment: Assignment) -> dict[str
     }
 
 
-def _answered(held: Held, assignment: Assignment) -> int:
+def _answered(held: RaterPage, assignment: Assignment) -> int:
     """How many pages the rater has answered."""
     if assignment.answered_at is None:
         return assignment.position - 1
-    with site().store.glance() as connection:
+    with current_site().store.glance() as connection:
         query = sa.select(sa.func.count(assignments.c.answered_at)).where(assignments.c.rater == held.rater.id)
         return int(connection.execute(query).scalar_one())
 

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 from relstudy.analysis.indices import precision_recall as pr
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
 from relstudy.analysis.resampling.bootstrap import logit_interval, proportion_interval, query_counts
 from relstudy.analysis.scoring.by_query import pearson_within, within_queries
@@ -90,7 +90,7 @@ def test_average_precision_and_normalised_rank_equal_scikit_learns_in_every_repl
 @settings(max_examples=60, deadline=None)
 def test_correlations_equal_scipys_on_the_resampled_pairs(seed: int, steps: int, pairs: int) -> None:
     data = study(seed, pairs, queries=6, steps=steps)
-    figures = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
+    figures = CorrelationBootstrap(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
     oracle = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     for column in range(-1, 6):
         times = np.ones(pairs) if column < 0 else data["counts"][data["query"], column]
@@ -105,9 +105,9 @@ def test_correlations_equal_scipys_on_the_resampled_pairs(seed: int, steps: int,
 
 def test_correlations_do_not_depend_on_how_replicates_are_cut_into_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     data = study(5)
-    whole = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
+    whole = CorrelationBootstrap(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
     monkeypatch.setattr("relstudy.analysis.indices.correlation._width", lambda levels, replicates: 7)
-    cut = Judgments(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
+    cut = CorrelationBootstrap(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
     for name in whole:
         np.testing.assert_allclose(whole[name].replicates, cut[name].replicates, rtol=0, atol=TIGHT)
 

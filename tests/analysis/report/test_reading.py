@@ -11,7 +11,7 @@ import pytest
 from relstudy.analysis.report.page import score_page
 from relstudy.analysis.report.reading import reading_graded, reading_indices
 from relstudy.analysis.report.scored import graded
-from relstudy.analysis.scoring.candidate import Options
+from relstudy.analysis.scoring.candidate import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 
@@ -26,7 +26,7 @@ def scored(**options: object) -> ScoreResult:
         pd.DataFrame(pairs | {"system": name, "score": truth + spread * random.normal(size=120)})
         for name, spread in (("near", 0.5), ("far", 2.0))
     ]
-    chosen = Options(replicates=60, **options)  # type: ignore[arg-type]
+    chosen = ScoringOptions(replicates=60, **options)  # type: ignore[arg-type]
     return score_systems(judgments, pd.concat(scores), options=chosen)
 
 

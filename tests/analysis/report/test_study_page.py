@@ -28,7 +28,7 @@ from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import system_sentences
 from relstudy.analysis.resampling.draws import whole_queries
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import Options, score_systems
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
@@ -278,7 +278,7 @@ def made_result(systems: int, queries: int = 12) -> ScoreResult:
         pairs.assign(system=f"system {k}", score=truth + (1 + k) * random.normal(size=len(pairs)))
         for k in range(systems)
     ]
-    return score_systems(judgments, pd.concat(parts), options=Options(replicates=100))
+    return score_systems(judgments, pd.concat(parts), options=ScoringOptions(replicates=100))
 
 
 @pytest.mark.parametrize("systems", [1, 2, 12])
@@ -302,7 +302,7 @@ def test_a_system_without_any_agreement_is_said_to_have_none() -> None:
     random = np.random.default_rng(5)
     judgments = pd.DataFrame(pairs | {"judgment": random.integers(1, 6, 200), "inclusion_probability": 1.0})
     scores = pd.DataFrame(pairs | {"system": "noise", "score": random.normal(size=200)})
-    sentence = system_sentences(score_systems(judgments, scores, options=Options(replicates=200)))[0]
+    sentence = system_sentences(score_systems(judgments, scores, options=ScoringOptions(replicates=200)))[0]
     assert sentence.text.startswith("shows no agreement with people that chance could not explain")
 
 

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.analysis.indices.correlation import Judgments
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.draws import deviations, two_stages, whole_queries
-from relstudy.analysis.scoring.candidate import Options
+from relstudy.analysis.scoring.candidate import ScoringOptions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, simple_random_sample, systematic_sample
 from tests.analysis.made import tables
 
-FEW = Options(replicates=200, graded=("P@5",))
+FEW = ScoringOptions(replicates=200, graded=("P@5",))
 
 
 def study(random: np.random.Generator, queries: int = 8, results: int = 5) -> dict[str, np.ndarray]:
@@ -132,7 +132,7 @@ def test_the_standard_errors_of_the_indices_are_the_designs(rounds: int) -> None
         for draws, kept in ((two, found), (whole_queries(query, 30, 100, number), whole)):
             retrieval = Retrieval(draws.row, relevant, draws.times, 30)
             points = retrieval.at_thresholds(own, weight, np.array([0.1]), np.array([1.5]))
-            correlations = Judgments(draws.row, truth[place], draws.times).correlate(own)
+            correlations = CorrelationBootstrap(draws.row, truth[place], draws.times).correlate(own)
             figures = [*retrieval.indices(own, weight).values(), *points.precision, *points.recall]
             figures += correlations.values()
             kept.append([np.std(figure.replicates) for figure in figures])
@@ -177,7 +177,7 @@ def test_a_study_that_took_every_query_speaks_of_others_like_them_unless_asked_o
     assert auto.conventions["population"] == (
         "not corrected: every query was taken (query_probability 1), so they stand for others like them"
     )
-    asked = score_systems(judged, scores, options=Options(replicates=200, population="collection"))
+    asked = score_systems(judged, scores, options=ScoringOptions(replicates=200, population="collection"))
     assert asked.conventions["population"] == "finite population of queries: f = 1, corrected"
     width = asked["s0"].average_precision.high - asked["s0"].average_precision.low
     assert 0 < width < auto["s0"].average_precision.high - auto["s0"].average_precision.low
@@ -186,7 +186,9 @@ def test_a_study_that_took_every_query_speaks_of_others_like_them_unless_asked_o
 def test_an_open_population_leaves_the_bootstrap_as_it_is() -> None:
     judgments, scores = tables(systems=(0.8,))
     plain = score_systems(judgments, scores, options=FEW)
-    asked = score_systems(with_fraction(judgments, 0.5), scores, options=Options(replicates=200, population="open"))
+    asked = score_systems(
+        with_fraction(judgments, 0.5), scores, options=ScoringOptions(replicates=200, population="open")
+    )
     assert asked["s0"].normalised_rank == plain["s0"].normalised_rank
     assert asked.conventions["population"] == "not corrected: by request"
 
@@ -208,7 +210,7 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
     with pytest.raises(RelstudyError, match="300 pairs and 21 replicates need too much memory"):
         known.draws(21, 0, "collection")
     with pytest.raises(RelstudyError, match="the population is auto, collection, open; not 'all'"):
-        Options(population="all")
+        ScoringOptions(population="all")
 
 
 @given(st.integers(0, 2**31))

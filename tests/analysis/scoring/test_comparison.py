@@ -16,12 +16,12 @@ from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import first_shares, holm, order_agreement
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.analysis.scoring.run import Options, score_candidates, score_systems
+from relstudy.analysis.scoring.run import ScoringOptions, score_candidates, score_systems
 from relstudy.analysis.scoring.saved import comparison_json, read_comparison, same_judgments, save_comparison
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
-FEW = Options(replicates=200, graded=())
+FEW = ScoringOptions(replicates=200, graded=())
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

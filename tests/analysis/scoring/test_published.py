@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.analysis.scoring.run import Options, score_systems
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.mapping.scores import read_scores
 
@@ -38,7 +38,7 @@ DSG = {
     "dsg|pali-17b": ".571/.458",
     "dsg without dependency|pali-17b": ".570/.457",
 }
-QUICK = Options(replicates=20)
+QUICK = ScoringOptions(replicates=20)
 
 
 @pytest.mark.real_data

@@ -17,7 +17,7 @@ from relstudy.studyapp.assignment.answers import submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import add_pages, next_step
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
-from relstudy.studyapp.assignment.sequence import look, start
+from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.assignment.slots import renew
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
@@ -115,7 +115,7 @@ def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Ca
 
     def open_page(rater: int, minute: float) -> float:
         with desk.store.write() as connection:
-            held = look(connection, rater, 1)
+            held = find_rater_page(connection, rater, 1)
             assert held is not None and held.assignment is not None
             renew(connection, desk.study, held.assignment, minute * 60)
             return float(connection.execute(sa.select(slots.c.leased_until)).scalar_one()) / 60
@@ -153,7 +153,7 @@ def test_a_page_shows_its_results_in_an_order_of_each_raters_own(make_study: Cal
         rater = desk.newcomer(str(number))
         desk.next(rater)
         with desk.store.read() as connection:
-            held = look(connection, rater, 1)
+            held = find_rater_page(connection, rater, 1)
         assert held is not None and held.assignment is not None
         orders.add(tuple(held.assignment.pair_ids))
     assert len(orders) > 1  # 24 orders: that ten raters share one has a chance of 4e-13
@@ -308,7 +308,9 @@ def test_two_raters_at_once_get_different_pages_and_neither_waits_for_the_other(
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("hold", [lock_rater, lambda connection, rater: look(connection, rater, 1, lock=True)])
+@pytest.mark.parametrize(
+    "hold", [lock_rater, lambda connection, rater: find_rater_page(connection, rater, 1, lock=True)]
+)
 def test_one_raters_requests_go_one_after_the_other(
     crowded: Desk, hold: Callable[[sa.Connection, int], object]
 ) -> None:
@@ -345,7 +347,7 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
             if step.name != "rate":
                 going.remove(rater_id)
                 continue
-            held = look(connection, rater_id, step.position)
+            held = find_rater_page(connection, rater_id, step.position)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, 2.0)
             submit(connection, row, held.assignment, answers, 0.1, "f", time.time())

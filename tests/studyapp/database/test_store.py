@@ -19,7 +19,7 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.migrations import versions
-from relstudy.studyapp.database.store import DONE, OPEN, Store, metadata, pages, raters, slots, trouble
+from relstudy.studyapp.database.store import DONE, OPEN, Store, classify_error, metadata, pages, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
@@ -244,7 +244,7 @@ def test_troubles_are_told_apart(message: str, state: str, kind: str) -> None:
     class Original(Exception):
         sqlstate = state
 
-    assert trouble(sa.exc.OperationalError("SELECT", {}, Original(message))) == kind
+    assert classify_error(sa.exc.OperationalError("SELECT", {}, Original(message))) == kind
 
 
 def test_a_health_page_tells_when_the_database_is_gone(make_study: Callable[..., Made]) -> None:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.studyapp.demo.panel import PIVOT, Panel, SimulatedRater, draw_raters
+from relstudy.studyapp.demo.panel import PIVOT, SimulatedPanel, SimulatedRater, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection
 
 
 @pytest.fixture(scope="module")
 def panel():
-    return Panel(draw_raters(12, seed=1), make_collection(80, seed=1), seed=1)
+    return SimulatedPanel(draw_raters(12, seed=1), make_collection(80, seed=1), seed=1)
 
 
 @pytest.fixture(scope="module")

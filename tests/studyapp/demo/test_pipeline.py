@@ -18,7 +18,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
 from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
@@ -74,7 +74,7 @@ def test_what_the_raters_typed_is_what_the_panel_answers(finished):
     folder = finished.folder
     from relstudy.studyapp.rendered.collection import make_collection
 
-    panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
+    panel = SimulatedPanel(draw_raters(12, 3), make_collection(300, 3), 3)
     ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
     known = pd.read_csv(folder / "truth" / "raters.csv")
     places = {
@@ -179,7 +179,7 @@ def test_the_census_counts_precision_and_recall_pair_by_pair():
     from relstudy.studyapp.rendered.collection import make_collection
 
     collection = make_collection(40, seed=2)
-    panel = Panel(draw_raters(4, 2), collection, 2)
+    panel = SimulatedPanel(draw_raters(4, 2), collection, 2)
     rng = np.random.default_rng(0)
     ids = collection.picture_ids
     rows = [(q, r, float(rng.integers(0, 4))) for q in ids for r in ids if q != r]
@@ -313,7 +313,7 @@ def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
 def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
     from relstudy.studyapp.rendered.collection import make_collection
 
-    panel = Panel(draw_raters(12, 3), make_collection(300, 3), 3)
+    panel = SimulatedPanel(draw_raters(12, 3), make_collection(300, 3), 3)
     keys = {"query_id": str, "result_id": str}
     judgments = pd.read_csv(finished.folder / "judgments.csv", dtype=keys)
     ratings = pd.read_csv(finished.folder / "ratings.csv", dtype=keys)

@@ -7,7 +7,7 @@ import pytest
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.common.tables import write_table
 from relstudy.studyapp.demo.in_process import run_command
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file
 from relstudy.studyapp.rendered.collection import make_collection, write_collection
 
@@ -20,7 +20,7 @@ def rounds(tmp_path_factory):
     """Panel and pairs after one round by rank and one by predicted responses, the panel rating without pages."""
     folder = tmp_path_factory.mktemp("rounds")
     collection = make_collection(320, seed=0)
-    panel = Panel(draw_raters(12, seed=0), collection, seed=0)
+    panel = SimulatedPanel(draw_raters(12, seed=0), collection, seed=0)
     write_collection(collection, folder, workers=2)
     size = ["--queries", "100", "--results", "20"]
     run_command("sample", str(folder), "--systems", ",".join(SYSTEMS), *size, "--base", "60")

@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.leases import leases
+from relstudy.studyapp.assignment.leases import read_leases
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import LEASED, slots
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.monitoring.statistics import insight, study_insight
+from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
 from relstudy.studyapp.monitoring.status import study_status
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import toml
@@ -30,19 +30,19 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
         browser.rate_pages(pages, lambda number, person=person: str(1 + (number + person) % 5))  # type: ignore[misc]
     table = ratings_table(made.store, study)
     moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")
-    told = insight(table.assign(at=moments / pd.Timedelta(seconds=1)), study)
-    found = study_insight(made.store, study)
+    told = statistics_of(table.assign(at=moments / pd.Timedelta(seconds=1)), study)
+    found = study_statistics(made.store, study)
     assert found.sources == told.sources
     assert found.agreement[0].alpha[-1] == pytest.approx(told.agreement[0].alpha[-1])
     assert study_status(made.store, study).ratings == len(table)
-    held = leases(made.store)
+    held = read_leases(made.store)
     assert len(held) == 2, "the page being rated and the one after it"
     assert not any(lease.expired for lease in held)
-    assert all(lease.expired for lease in leases(made.store, now=held[-1].leased_until + 1))
+    assert all(lease.expired for lease in read_leases(made.store, now=held[-1].leased_until + 1))
     with made.store.write() as connection:
         last = connection.execute(sa.select(sa.func.max(slots.c.id)).where(slots.c.state == LEASED)).scalar_one()
         connection.execute(sa.update(slots).where(slots.c.id == last).values(leased_until=7.0))
-    assert leases(made.store)[0].leased_until == 7.0, "the one that ends first on top"
+    assert read_leases(made.store)[0].leased_until == 7.0, "the one that ends first on top"
     for later, expired in ((0, 1), (3600, 2)):
         unique = study_status(made.store, study, time.time() + later).blocks[1]
         assert (unique.name, unique.pages_leased, unique.pages_expired) == ("unique", 2, expired)
@@ -65,7 +65,7 @@ expected = [1]
     browser.rate_all()
     study = Study.load(made.folder)
     block = study_status(made.store, study).blocks[0]
-    told = study_insight(made.store, study)
+    told = study_statistics(made.store, study)
     assert len(ratings_table(made.store, study)) == 1 + 8 + 2 + 4
     assert (block.ratings, sum(block.distribution.values())) == (8, 8)
     assert (sum(told.seconds["unique"]), told.sources[0].ratings, told.growth_of_blocks["unique"][-1]) == (8, 8, 8)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.monitoring.statistics import SECONDS, Insight, insight
+from relstudy.studyapp.monitoring.statistics import SECONDS, StudyStatistics, statistics_of
 
 STUDY = Study.parse(
     """
@@ -72,7 +72,7 @@ def _panel(raters: int = 4, pairs: int = 12, seed: int = 0) -> list[tuple[str, s
 def test_the_uniformity_error_by_source_is_equation_5_4() -> None:
     rows = [("R0", f"p{place}", "rest", float(value), "colour") for place, value in enumerate([1, 1, 1, 1, 2, 5])]
     rows += [("R0", "p9", "rest", 3.0, "keywords"), ("R0", "p10", "rest", None, "keywords")]
-    found = {use.source: use for use in insight(_table(rows), STUDY).sources}
+    found = {use.source: use for use in statistics_of(_table(rows), STUDY).sources}
     shares = np.array([4, 1, 0, 0, 1]) / 6
     assert found["colour"].error == pytest.approx(np.abs(shares - 0.2).mean())
     assert found["colour"].ratings == 6
@@ -84,13 +84,13 @@ def test_the_uniformity_error_by_source_is_equation_5_4() -> None:
 @pytest.mark.parametrize("joined", ["colour+keywords", "colour;keywords", "colour; keywords"])
 def test_a_pair_of_two_sources_counts_for_both_and_once_for_all(joined: str) -> None:
     rows = [("R0", "p0", "rest", 1.0, joined), ("R0", "p1", "rest", 2.0, "colour")]
-    found = {use.source: use.ratings for use in insight(_table(rows), STUDY).sources}
+    found = {use.source: use.ratings for use in statistics_of(_table(rows), STUDY).sources}
     assert found == {"": 2, "colour": 2, "keywords": 1}
 
 
 def test_agreement_grows_to_the_alpha_of_the_krippendorff_package() -> None:
     rows = _panel()
-    growth = insight(_table(rows), STUDY).agreement[0]
+    growth = statistics_of(_table(rows), STUDY).agreement[0]
     assert growth.ratings[-1] == len(rows)
     assert list(growth.ratings) == sorted(set(growth.ratings))
     for mark, alpha in zip(growth.ratings, growth.alpha, strict=True):
@@ -104,7 +104,7 @@ def test_agreement_grows_to_the_alpha_of_the_krippendorff_package() -> None:
 
 
 def test_agreement_before_a_second_rater_has_no_number() -> None:
-    growth = insight(_table(_panel(raters=1)), STUDY).agreement[0]
+    growth = statistics_of(_table(_panel(raters=1)), STUDY).agreement[0]
     assert set(growth.alpha) == {None}
     assert growth.reason
 
@@ -113,14 +113,14 @@ def test_each_scale_has_its_own_agreement_and_unique_pairs_have_none() -> None:
     rows = _panel(raters=2)
     rows += [(rater, f"p{pair}", "second", float(pair % 2), "colour") for rater in ("R0", "R1") for pair in range(6)]
     rows += [("R0", "u1", "rest", 5.0, "colour"), ("R1", "u1", "rest", 1.0, "colour")]
-    growth = {line.scale: line for line in insight(_table(rows), STUDY).agreement}
+    growth = {line.scale: line for line in statistics_of(_table(rows), STUDY).agreement}
     assert set(growth) == {"1-5", "binary"}
     assert growth["binary"].alpha[-1] == pytest.approx(1.0)
     assert growth["1-5"].ratings[-1] == 24
 
 
 def test_running_counts_end_at_the_number_of_ratings_and_never_fall() -> None:
-    found = insight(_table(_panel()), STUDY)
+    found = statistics_of(_table(_panel()), STUDY)
     counts = found.growth_of_blocks["first"]
     assert counts[-1] == 48
     assert list(counts) == sorted(counts)
@@ -131,7 +131,7 @@ def test_running_counts_end_at_the_number_of_ratings_and_never_fall() -> None:
 
 def test_every_rating_is_in_one_stretch_of_time() -> None:
     table = _table(_panel())
-    found = insight(table, STUDY)
+    found = statistics_of(table, STUDY)
     assert sum(found.seconds["first"]) == len(table)
     for place, (low, high) in enumerate(zip(SECONDS, [*SECONDS[1:], np.inf], strict=True)):
         inside = (table["seconds"] >= low) & (table["seconds"] < high)
@@ -143,7 +143,7 @@ def test_raters_worth_a_look_are_named_and_the_others_are_not() -> None:
     truth = {pair: rating for rater, pair, _, rating, _ in rows if rater == "R4" and rating is not None}
     rows += [("flat", pair, "first", 3.0, "keywords") for pair in truth]
     rows += [("upside down", pair, "first", 6.0 - rating, "keywords") for pair, rating in truth.items()]
-    flags = {name: view.flags for name, view in insight(_table(rows), STUDY).raters.items()}
+    flags = {name: view.flags for name, view in statistics_of(_table(rows), STUDY).raters.items()}
     assert flags["flat"] == ("constant",)
     assert "reversed" in flags["upside down"]
     assert all(flags[f"R{rater}"] == () for rater in range(4))
@@ -152,21 +152,21 @@ def test_raters_worth_a_look_are_named_and_the_others_are_not() -> None:
 def test_a_few_equal_ratings_are_no_pattern() -> None:
     rows = _panel(raters=3)
     rows += [("new", f"p{pair}", "first", 3.0, "keywords") for pair in range(5)]
-    assert insight(_table(rows), STUDY).raters["new"].flags == ()
+    assert statistics_of(_table(rows), STUDY).raters["new"].flags == ()
 
 
 def test_a_single_rating_is_enough_for_every_figure() -> None:
-    found = insight(_table([("R0", "p0", "first", 4.0, "")]), STUDY)
+    found = statistics_of(_table([("R0", "p0", "first", 4.0, "")]), STUDY)
     assert found.raters["R0"].spark == (1,)
     assert found.sources[0].ratings == 1
     assert [use.source for use in found.sources] == [""]
 
 
 def test_only_undecided_ratings_give_no_error_and_no_agreement() -> None:
-    found = insight(_table([("R0", "p0", "first", None, "a"), ("R1", "p0", "first", None, "a")]), STUDY)
+    found = statistics_of(_table([("R0", "p0", "first", None, "a"), ("R1", "p0", "first", None, "a")]), STUDY)
     assert {use.error for use in found.sources} == {None}
     assert found.agreement[0].alpha[-1] is None
 
 
 def test_nothing_rated_is_an_empty_insight() -> None:
-    assert Insight().as_json()["sources"] == ()
+    assert StudyStatistics().as_json()["sources"] == ()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.mapping.scores import read_scores
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection
 
 
@@ -103,7 +103,7 @@ def test_designs_with_pairs_of_zero_probability_are_refused(study):
 def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
     assert run("sample", study, "--text-queries", 30, "--results", 12, "--base", 20).exit_code == 0
     pairs = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
-    ratings = Panel(draw_raters(4), make_collection(60, seed=2)).rate(pairs)
+    ratings = SimulatedPanel(draw_raters(4), make_collection(60, seed=2)).rate(pairs)
     judgments = ratings.groupby(["query_id", "result_id"], as_index=False)["rating"].mean().dropna()
     judgments.rename(columns={"rating": "judgment"}).to_csv(study / "judgments.csv", index=False)
     fitted = run(

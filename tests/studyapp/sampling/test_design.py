@@ -13,13 +13,13 @@ from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.demo.panel import Panel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.sampling import next_round
-from relstudy.studyapp.sampling.design import Design, Round, shape
+from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
-from relstudy.studyapp.sampling.first_round import PAIR_COLUMNS, Options, choose_from, draw_results
-from relstudy.studyapp.sampling.next_round import NextOptions, next_from
-from relstudy.studyapp.sampling.response_model import Plan, ResponseShape, Term
+from relstudy.studyapp.sampling.first_round import PAIR_COLUMNS, SampleOptions, draw_results, draw_sample_from
+from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
 
 
@@ -41,7 +41,7 @@ def first_round(results=6, queries=5, population=12, floor=0.05, number=1, draw=
 def test_the_size_measure_is_the_mixture_of_shaping_functions_and_a_uniform_floor():
     collection, sources = noise_world(30, 3, seed=5)
     query = collection.items[4]
-    found = shape(first_round(results=5), query, collection, sources)
+    found = candidate_probabilities(first_round(results=5), query, collection, sources)
     expected = np.zeros(29)
     others = [place for place in range(30) if place != 4]
     for source in sources:
@@ -63,7 +63,7 @@ def test_pairs_of_the_sample_have_the_probability_that_is_written_beside_them():
     written = np.full((12, 12), np.nan)
     place = {item.id: position for position, item in enumerate(collection)}
     for seed in range(draws):
-        pairs = choose_from(collection, sources, Options(**options, seed=seed)).pairs
+        pairs = draw_sample_from(collection, sources, SampleOptions(**options, seed=seed)).pairs
         at = ([place[name] for name in pairs["query_id"]], [place[name] for name in pairs["result_id"]])
         counts[at] += 1
         base[at] += pairs["block"].to_numpy() == "base"
@@ -94,7 +94,7 @@ def test_pairs_of_the_sample_have_the_probability_that_is_written_beside_them():
 def test_sources_are_credited_in_proportion_to_what_they_proposed():
     collection, sources = noise_world(40, 2, seed=2)
     this, query = first_round(results=8), collection.items[0]
-    found = shape(this, query, collection, sources)
+    found = candidate_probabilities(this, query, collection, sources)
     rng = np.random.default_rng(0)
     counts = dict.fromkeys(found.names, 0)
     draws = 1500
@@ -123,7 +123,7 @@ def offsets(truth, collection, choosing, scored, results, seed, draws=200):
     """
     number = len(collection)
     this = first_round(results=results, queries=number // 2, population=number)
-    shapes = [shape(this, query, collection, choosing) for query in collection]
+    shapes = [candidate_probabilities(this, query, collection, choosing) for query in collection]
     relevant = truth > 3
     scores = {source.name: np.array([source.score(query) for query in collection]) for source in scored}
     others = ~np.eye(number, dtype=bool)
@@ -182,7 +182,7 @@ def specified_world():
 
 
 def shapes_of_all(this, collection, sources):
-    return [shape(this, query, collection, sources) for query in collection.queries("image")]
+    return [candidate_probabilities(this, query, collection, sources) for query in collection.queries("image")]
 
 
 @pytest.mark.parametrize(("exponent", "share"), [(0.2, 0.033), (0.5, 0.064), (1.0, 0.17), (5.0, 0.12)])
@@ -227,7 +227,7 @@ def test_the_bias_of_three_weightings_is_that_of_the_specification(specified_wor
 
 
 def flat_shape(knots=(-3.0, 3.0), densities=(0.01, 0.12)):
-    return ResponseShape({"s0": Term(list(knots), [1.0, 5.0])}, [3.5], list(densities))
+    return ResponseShape({"s0": MappedTerm(list(knots), [1.0, 5.0])}, [3.5], list(densities))
 
 
 @pytest.mark.parametrize("draws_of_queries", [(1, 2), (1, 1)], ids=["new queries", "same queries"])
@@ -238,7 +238,10 @@ def test_the_union_of_two_rounds_holds_a_pair_with_the_combined_probability(draw
         results=4, queries=4, population=10, number=2, draw=draws_of_queries[1], shapes={"s0": flat_shape()}
     )
     design = Design((one, two))
-    shapes = {r.number: [shape(r, query, collection, sources) for query in collection] for r in design.rounds}
+    shapes = {
+        r.number: [candidate_probabilities(r, query, collection, sources) for query in collection]
+        for r in design.rounds
+    }
     combined = np.array(
         [design.combine({n: shapes[n][query].probability for n in (1, 2)}, "image") for query in range(10)]
     )
@@ -268,7 +271,7 @@ def test_the_union_of_two_rounds_holds_a_pair_with_the_combined_probability(draw
 def test_what_is_written_beside_a_pair_of_two_rounds_is_how_often_it_is_in_their_union(same_queries, monkeypatch):
     collection, sources = noise_world(16, 1, seed=4)
     # The plan of a round rests on what the first one brought; held fixed, its probabilities can be counted.
-    plan = Plan({"s0": flat_shape()}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
+    plan = RoundPlan({"s0": flat_shape()}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
     monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
     mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
     place = {item.id: position for position, item in enumerate(collection)}
@@ -278,11 +281,11 @@ def test_what_is_written_beside_a_pair_of_two_rounds_is_how_often_it_is_in_their
     draws = 200
     totals = []
     for seed in range(draws):
-        first = choose_from(collection, sources, Options(queries=8, results=7, base=0, seed=seed))
+        first = draw_sample_from(collection, sources, SampleOptions(queries=8, results=7, base=0, seed=seed))
         assert (first.pairs["query_probability"] == 0.5).all()
         first = replace(first, pairs=first.pairs.sample(frac=1, random_state=seed, ignore_index=True))
         options = NextOptions(queries=6, results=4, same_queries=same_queries, seed=seed)
-        pairs = next_from(collection, sources, first.design, first.pairs, judgments, mapping, options).pairs
+        pairs = draw_next_round_from(collection, sources, first.design, first.pairs, judgments, mapping, options).pairs
         assert not pairs.duplicated(["query_id", "result_id"]).any()
         # of two independent draws it cannot be told by which a query came in
         assert pairs["query_probability"].eq(0.5).all() if same_queries else pairs["query_probability"].isna().all()
@@ -312,8 +315,8 @@ def isotonic(scores, judgments, name):
 @pytest.fixture(scope="module")
 def two_rounds():
     demo, collection, sources = demo_world(1000, {"pictures": 0.3}, seed=0)
-    panel = Panel(draw_raters(12, seed=0), demo, seed=0)
-    first = choose_from(collection, sources, Options(queries=100, results=20))
+    panel = SimulatedPanel(draw_raters(12, seed=0), demo, seed=0)
+    first = draw_sample_from(collection, sources, SampleOptions(queries=100, results=20))
     rated = panel.rate(first.pairs)
     judgments = (
         rated.dropna(subset="rating")
@@ -330,7 +333,7 @@ def two_rounds():
             ]
         )
         mappings[source.name] = isotonic(scores, judgments["judgment"], source.name)
-    later = next_from(
+    later = draw_next_round_from(
         collection, sources, first.design, first.pairs, judgments, mappings, NextOptions(queries=100, results=20)
     )
     return panel, collection, sources, first, judgments, mappings, later
@@ -359,7 +362,7 @@ def test_a_further_round_keeps_the_old_pairs_and_gives_every_pair_of_the_union_i
         query = collection[row.query_id]
         never = 1.0
         for this in later.design.rounds:
-            found = shape(this, query, collection, sources)
+            found = candidate_probabilities(this, query, collection, sources)
             place = np.flatnonzero(found.candidates == collection.position(row.result_id))[0]
             never *= 1 - this.query_probability["image"] * found.probability[place]
         assert row.inclusion_probability == pytest.approx(1 - never, rel=1e-12)
@@ -376,7 +379,7 @@ def test_a_changed_system_is_refused_because_old_probabilities_rest_on_it(two_ro
     with pytest.raises(RelstudyError, match="drawn with system 'pictures'; give it again"):
         first.design.check_stamps(sources[:1])
     with pytest.raises(RelstudyError, match="no mapping belongs to a system of this study"):
-        next_from(
+        draw_next_round_from(
             collection, sources, first.design, first.pairs, judgments, {"other": mappings["keywords"]}, NextOptions()
         )
 
@@ -391,10 +394,10 @@ def test_a_system_that_cannot_answer_is_left_out_of_the_mean():
     collection, sources = noise_world(20, 1)
     this, query = first_round(), collection.items[0]
     np.testing.assert_array_equal(
-        shape(this, query, collection, [*sources, Silent()]).probability,
-        shape(this, query, collection, sources).probability,
+        candidate_probabilities(this, query, collection, [*sources, Silent()]).probability,
+        candidate_probabilities(this, query, collection, sources).probability,
     )
-    alone = shape(this, query, collection, [Silent()])
+    alone = candidate_probabilities(this, query, collection, [Silent()])
     np.testing.assert_allclose(alone.probability, 6 / 19)
     assert alone.names == ("random",)
 
@@ -402,15 +405,15 @@ def test_a_system_that_cannot_answer_is_left_out_of_the_mean():
 def test_designs_that_leave_a_pair_without_a_chance_are_refused():
     collection, sources = noise_world(400, 1)
     with pytest.raises(RelstudyError, match="inclusion probability zero"):
-        choose_from(collection, sources, Options(queries=5, results=5, exponent=400.0, floor=0.0, base=0))
+        draw_sample_from(collection, sources, SampleOptions(queries=5, results=5, exponent=400.0, floor=0.0, base=0))
     shapes = {"s0": flat_shape(densities=(0.0, 0.1))}
     with pytest.raises(RelstudyError, match="inclusion probability zero"):
-        shape(first_round(floor=0.0, shapes=shapes), collection.items[0], collection, sources)
+        candidate_probabilities(first_round(floor=0.0, shapes=shapes), collection.items[0], collection, sources)
 
 
 def test_neither_the_row_nor_the_id_of_a_pair_tells_how_good_it_may_be():
     collection, sources = noise_world(120, 1, seed=8)
-    pairs = choose_from(collection, sources, Options(queries=100, results=10, base=40)).pairs
+    pairs = draw_sample_from(collection, sources, SampleOptions(queries=100, results=10, base=40)).pairs
     assert (pairs["block"].to_numpy() == np.where(np.arange(1000) < 40, "base", "unique")).all()
     assert list(pairs["pair_id"]) == [f"p{number:04d}" for number in range(1, 1001)]
     unique = pairs[pairs["block"] == "unique"]
@@ -429,7 +432,7 @@ def test_neither_the_row_nor_the_id_of_a_pair_tells_how_good_it_may_be():
 
 def test_a_given_list_of_queries_is_used_whole_with_probability_one():
     collection, sources = noise_world(15, 2)
-    chosen = choose_from(collection, sources, Options(given=["i3", "i9"], results=5, base=4))
+    chosen = draw_sample_from(collection, sources, SampleOptions(given=["i3", "i9"], results=5, base=4))
     assert set(chosen.pairs["query_id"]) == {"i3", "i9"}
     assert set(chosen.pairs["query_probability"]) == {1.0}
     assert chosen.design.rounds[0].given == ["i3", "i9"]
@@ -438,13 +441,15 @@ def test_a_given_list_of_queries_is_used_whole_with_probability_one():
 def test_a_further_round_stays_with_the_queries_that_were_given(monkeypatch):
     collection, sources = noise_world(40, 1)
     given = [f"i{place}" for place in range(5, 15)]
-    first = choose_from(collection, sources, Options(given=given, results=8, base=4))
-    plan = Plan({"s0": flat_shape()}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
+    first = draw_sample_from(collection, sources, SampleOptions(given=given, results=8, base=4))
+    plan = RoundPlan({"s0": flat_shape()}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
     monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
     mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
     judgments = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
     # more queries are asked for than were given, and others stand in the collection
-    later = next_from(collection, sources, first.design, first.pairs, judgments, mapping, NextOptions(queries=30))
+    later = draw_next_round_from(
+        collection, sources, first.design, first.pairs, judgments, mapping, NextOptions(queries=30)
+    )
     assert set(later.pairs["query_id"]) == set(given)
     this = later.design.rounds[-1]
     assert (this.query_probability, this.given) == ({"image": 1.0}, given)
@@ -453,7 +458,7 @@ def test_a_further_round_stays_with_the_queries_that_were_given(monkeypatch):
 def test_a_base_block_larger_than_the_sample_is_refused():
     collection, sources = noise_world(15, 1)
     with pytest.raises(RelstudyError, match="base block of 100 pairs is larger than the whole sample of 20 pairs"):
-        choose_from(collection, sources, Options(queries=4, results=5, base=100))
+        draw_sample_from(collection, sources, SampleOptions(queries=4, results=5, base=100))
 
 
 def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
@@ -464,7 +469,7 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     from relstudy.studyapp.systems.keywords import Keywords
 
     sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection))]
-    pairs = choose_from(collection, sources, Options(queries=4, results=5, base=5)).pairs
+    pairs = draw_sample_from(collection, sources, SampleOptions(queries=4, results=5, base=5)).pairs
     assert set(pairs.loc[pairs["paradigm"] == "text", "query_id"]) == {"q1", "q2"}
     assert pairs["result_id"].str.startswith("i").all()
     assert (pairs["query_id"] != pairs["result_id"]).all()

@@ -6,14 +6,14 @@ import pytest
 
 from relstudy.mapping.scores import read_scores
 from relstudy.studyapp.sampling import kept_scores
-from relstudy.studyapp.sampling.kept_scores import KeptScores
+from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 
 IDS = np.array([f"i{place:03d}" for place in range(50)], dtype=object)
 
 
 def kept(drawn=(40, 45)):
     """Two queries of fifty items; scores fall with the place, item 7 is not scored."""
-    scores = KeptScores(IDS, 2)
+    scores = ScoreTableWriter(IDS, 2)
     for query in ("i000", "i003"):
         values = -np.arange(50.0)
         values[7] = np.nan

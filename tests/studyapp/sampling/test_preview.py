@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Round, shape
-from relstudy.studyapp.sampling.first_round import Options, choose_from
+from relstudy.studyapp.sampling.design import Round, candidate_probabilities
+from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
 from relstudy.studyapp.sampling.preview import Expectation, chance_of_good, rater_hours
 from tests.studyapp.sampling.worlds import MatrixSource, noise_world
 
@@ -46,7 +46,7 @@ def test_the_expected_share_of_good_matches_is_the_one_that_is_drawn_when_the_as
     this = Round(1, {}, 20, 1.0, floor, 1, {"image": 1.0}, {"image": number}, 0)
     expectation, hits = Expectation(), 0.0
     for place, query in enumerate(collection):
-        found = shape(this, query, collection, sources)
+        found = candidate_probabilities(this, query, collection, sources)
         expectation.add(found, 1.0)
         hits += (found.probability * relevant[place, found.candidates]).sum()
     drawn = hits / (20 * number)
@@ -58,10 +58,12 @@ def test_the_expected_share_of_good_matches_is_the_one_that_is_drawn_when_the_as
 
 def test_the_smallest_probability_is_over_all_candidates_and_not_only_those_drawn():
     collection, sources = noise_world(60, 2)
-    chosen = choose_from(collection, sources, Options(queries=12, results=5, base=8))
+    chosen = draw_sample_from(collection, sources, SampleOptions(queries=12, results=5, base=8))
     this = chosen.design.rounds[0]
     queries = {collection[name].id: collection[name] for name in chosen.pairs["query_id"]}
-    smallest = min(shape(this, query, collection, sources).probability.min() for query in queries.values())
+    smallest = min(
+        candidate_probabilities(this, query, collection, sources).probability.min() for query in queries.values()
+    )
     assert chosen.expectation.smallest == pytest.approx(12 / 60 * smallest, rel=1e-12)
     assert chosen.expectation.smallest < chosen.pairs["inclusion_probability"].min()
 

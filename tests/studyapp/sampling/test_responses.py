@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.studyapp.sampling.response_model import COMBINED, USED_UP, Judged, Term, bins_of, plan_round, predicted
+from relstudy.studyapp.sampling.response_model import (
+    COMBINED,
+    USED_UP,
+    Judged,
+    MappedTerm,
+    bins_of,
+    plan_round,
+    predicted,
+)
 
 SCALE = (1, 2, 3, 4, 5)
 LINE = {"one": FittedMapping(np.array([0.0, 1.0]), np.array([1.0, 5.0]), system="one")}
@@ -106,11 +114,11 @@ def test_the_combination_weighs_systems_by_what_they_add():
 @settings(max_examples=50, deadline=None)
 def test_a_term_is_its_mapping_times_its_weight(scores, weight):
     mapping = FittedMapping(np.array([-1.0, 0.0, 1.0]), np.array([1.0, 2.0, 5.0]))
-    found = Term.of(mapping, weight)(np.array(scores))
+    found = MappedTerm.of(mapping, weight)(np.array(scores))
     np.testing.assert_allclose(found, weight * mapping.predict(np.array(scores)))
 
 
 def test_a_result_without_a_score_counts_as_the_worst_whichever_way_the_scores_run():
-    falling = Term([0.0, 1.0], [5.0, 1.0])
+    falling = MappedTerm([0.0, 1.0], [5.0, 1.0])
     assert falling(np.array([np.nan, 0.0])).tolist() == [1.0, 5.0]
     assert predicted({"one": falling, "two": falling}, {"one": np.zeros(1)}) is None

@@ -13,7 +13,7 @@ from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.people.audit import audit
+from relstudy.analysis.hashing.people.audit import audit_truths
 from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores, truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
@@ -62,7 +62,7 @@ def test_pairs_with_unknown_ids_are_left_out_and_none_at_all_is_refused(world) -
 
 def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
     judged, ids, vectors, classes = world
-    result = audit(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
+    result = audit_truths(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
     scores = truth_scores(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
     weight = 1 / judged["inclusion_probability"]
     assert [truth.name for truth in result.truths] == ["class", "epsilon-ball", "k-NN", "distance"]

@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.leases import leases
+from relstudy.studyapp.assignment.leases import read_leases
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, assignments
 from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.monitoring.statistics import insight, study_insight
+from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
 from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
@@ -195,10 +195,10 @@ def test_the_download_is_what_the_command_writes(make_lab: Callable[..., Lab]) -
 def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.rate(3, lambda number: "3")
-    held = leases(lab.store)
+    held = read_leases(lab.store)
     assert held
     assert not any(lease.expired for lease in held)
-    assert all(lease.expired for lease in leases(lab.store, now=time.time() + 31 * 60))
+    assert all(lease.expired for lease in read_leases(lab.store, now=time.time() + 31 * 60))
     words = _words(lab.admin().get("/admin/handout").text)
     assert f"{held[0].rater_id} unique {held[0].pairs}" in words
     answer = CliRunner().invoke(main, ["status", str(lab.folder), "--leases"])
@@ -234,8 +234,8 @@ def test_figures_are_worked_out_once_for_many_looks(
     lab = make_lab()
     admin = lab.admin()
     looks: list[int] = []
-    work_out = figures.study_insight
-    monkeypatch.setattr(figures, "study_insight", lambda *given: looks.append(1) or work_out(*given))
+    work_out = figures.study_statistics
+    monkeypatch.setattr(figures, "study_statistics", lambda *given: looks.append(1) or work_out(*given))
     for path in ("/admin/", "/admin/raters", "/admin/handout", "/admin/"):
         admin.get(path)
     assert len(looks) == 1
@@ -325,8 +325,8 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
     table = ratings_table(lab.store, lab.study)
     assert table["revisions"].max() == 2
     moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")
-    told = insight(table.assign(at=moments / pd.Timedelta(seconds=1)), lab.study)
-    found = study_insight(lab.store, lab.study)
+    told = statistics_of(table.assign(at=moments / pd.Timedelta(seconds=1)), lab.study)
+    found = study_statistics(lab.store, lab.study)
     assert found.sources == told.sources
     assert found.seconds == told.seconds
     assert found.median_seconds == pytest.approx(told.median_seconds, abs=0.01)  # the export keeps milliseconds

@@ -139,7 +139,7 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     def fails(*_: object, **__: object) -> None:
         raise FileNotFoundError("a picture that is gone")
 
-    monkeypatch.setattr(rating, "rating_page", fails)
+    monkeypatch.setattr(rating, "build_rating_page", fails)
     answer = send(browser, fields)
     assert (answer.status_code, answer.headers["Location"], PAGE in answer.headers) == (303, "/rate/2", False)
     assert made.rows() == 4
