@@ -1,6 +1,6 @@
 """Precision and recall over pooled pairs, each weighted by one over its inclusion probability.
 
-Paper 004, section 5.5.3: the pairs of all queries are pooled and sorted by score; with Hajek weights the curve estimates
+Shirahatti and Barnard 2005, section 5.5.3: the pairs of all queries are pooled and sorted by score; with Hajek weights the curve estimates
 that of the whole collection.
 """
 

@@ -212,7 +212,7 @@ def paper_section(
     options: ScoringOptions,
     values: dict[str, dict[str, np.ndarray]],
 ) -> Section:
-    """The tables of paper 004, chapter 5, for this study."""
+    """The tables of Shirahatti and Barnard 2005, chapter 5, for this study."""
     blocks: list[Block] = [
         Paragraph(
             "The same tables as in Shirahatti and Barnard's study, chapter 5, for comparison with theirs. "

@@ -40,7 +40,7 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
         weighting = {
             "design": "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
             "equal": "equal, by request",
-            "rank-power": "rank-power: the rank in the pooled order to the fifth power (paper 004, section 5.5.3)",
+            "rank-power": "rank-power: the rank in the pooled order to the fifth power (Shirahatti and Barnard 2005, section 5.5.3)",
         }[options.weights]
     return {
         "threshold": options.threshold,

@@ -180,7 +180,7 @@ class JudgedPairs:
 def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:
     """The paper's weights: rank to the `power` in the pooled order by descending score, scaled to mean 1.
 
-    Paper 004, section 5.5.3 (its pseudo-code). Ties share their mean rank. These weights follow the system that is
+    Shirahatti and Barnard 2005, section 5.5.3 (its pseudo-code). Ties share their mean rank. These weights follow the system that is
     being scored instead of the design that chose the pairs, so they are biased; they are here to reproduce the paper.
 
     Examples

@@ -139,7 +139,9 @@ def print_next_round(
         f"Round {number}: {added.new} new pairs, {len(added.pairs)} in all; smallest inclusion probability "
         f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, {cost.seconds_from}."
     )
-    say("Expected responses rest on the judgments so far; error is the mean |share - 1/K| of Eq. 5.4 in paper 004.")
+    say(
+        "Expected responses rest on the judgments so far; error is the mean |share - 1/K| of Eq. 5.4 in Shirahatti and Barnard 2005."
+    )
     if preview:
         say("Nothing was written.")
     else:

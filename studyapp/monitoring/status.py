@@ -181,7 +181,7 @@ def _block(connection: sa.Connection, study: Study, name: str, answers: list[Any
 
 
 def uniformity_error(counts: list[int]) -> float | None:
-    """Mean distance of the categories' shares from equal ones (paper 004, Eq. 5.4); None without ratings.
+    """Mean distance of the categories' shares from equal ones (Shirahatti and Barnard 2005, Eq. 5.4); None without ratings.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from relstudy.common.errors import RelstudyError
 
 
 def rank_share(scores: np.ndarray, exponent: float) -> tuple[np.ndarray, np.ndarray]:
-    """Each candidate's share under a shaping function R**-p of its rank R (paper 004, section 2.2).
+    """Each candidate's share under a shaping function R**-p of its rank R (Shirahatti and Barnard 2005, section 2.2).
 
     Tied candidates share what their places would get, so that the order of the file plays no part.
 

@@ -1,4 +1,4 @@
-"""A further round of pairs, shaped by what the mappings of the last one predict (paper 004, section 5.4)."""
+"""A further round of pairs, shaped by what the mappings of the last one predict (Shirahatti and Barnard 2005, section 5.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shape by predicted responses: draw so that people will use every category equally often (paper 004, section 5.4)."""
+"""Shape by predicted responses: draw so that people will use every category equally often (Shirahatti and Barnard 2005, section 5.4)."""
 
 from __future__ import annotations
 

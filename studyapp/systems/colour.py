@@ -16,7 +16,7 @@ GREY_SATURATION, BLACK_VALUE = 0.10, 0.08
 
 
 def palette_index(rgb: np.ndarray) -> np.ndarray:
-    """Each pixel's place in the palette of 18 hues x 3 saturations x 3 values and 4 greys (paper 004, section 3.3.1).
+    """Each pixel's place in the palette of 18 hues x 3 saturations x 3 values and 4 greys (Shirahatti and Barnard 2005, section 3.3.1).
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """M3: concepts that generate both the regions and the words of a picture.
 
-Paper 004, section 3.2; Barnard et al., "Matching words and pictures" (2003), model I without document clusters. Each
+Shirahatti and Barnard 2005, section 3.2; Barnard et al., "Matching words and pictures" (2003), model I without document clusters. Each
 concept l has a multinomial over words and a Gaussian with diagonal covariance over region features; each picture d
 has its own mixture P(l|d). Trained by EM. A query's regions Q are scored by the candidate's chance of emitting them:
 P(Q|D, d) = prod over regions of sum_l P(region|l) P(l|d) (Eq. 3.4).

@@ -1,4 +1,4 @@
-"""A bank of real, circularly symmetric Gabor filters (paper 004, Eq. 3.5): 3 scales, 4 orientations."""
+"""A bank of real, circularly symmetric Gabor filters (Shirahatti and Barnard 2005, Eq. 3.5): 3 scales, 4 orientations."""
 
 from __future__ import annotations
 

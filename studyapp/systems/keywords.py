@@ -1,4 +1,4 @@
-"""Keyword overlap over the smaller set (paper 004, Eq. 3.1 and 5.6)."""
+"""Keyword overlap over the smaller set (Shirahatti and Barnard 2005, Eq. 3.1 and 5.6)."""
 
 from __future__ import annotations
 

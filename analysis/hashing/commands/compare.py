@@ -63,7 +63,7 @@ def compare_command(tables: tuple[str, ...], radius: int, preset: str, seed: int
 def health_command(
     codes: str, figure: str | None, queries: str | None, table: str | None, radius: int, as_json: bool
 ) -> None:
-    """How well a database uses its codes: utilisation, collisions, entropy, and mLGAP (paper 001).
+    """How well a database uses its codes: utilisation, collisions, entropy, and mLGAP (Ding, Li and Li 2018).
 
     \b
     Example:
@@ -134,7 +134,7 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def demo_command(bits: int, seed: int, as_json: bool) -> None:
-    """Paper 003's tables 2 and 3 on scikit-learn's digits: codes that only RAMAP tells apart, and the baselines.
+    """Jiang, Li and Li's (2019) tables 2 and 3 on scikit-learn's digits: codes that only RAMAP tells apart, and the baselines.
 
     \b
     Example:
@@ -157,7 +157,7 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
     cuts = list(tables["LSH"]["map_at_k"])
     print_table([[name, *map(cell, values["map_at_k"].values())] for name, values in tables.items()], ["codes", *cuts])
     click.echo()
-    click.echo("Baselines, 32 bits: higher mAP comes with poorer use of the hash space (paper 001)")
+    click.echo("Baselines, 32 bits: higher mAP comes with poorer use of the hash space (Ding, Li and Li 2018)")
     columns = ["mAP", "mLGAP@2", "utilisation"]
     print_table([[name, *[cell(row[c]) for c in columns]] for name, row in methods.items()], ["encoder", *columns])
     say_conventions(conventions)

@@ -26,7 +26,7 @@ CUTS = (50, 100, 200, 400, 800)
 
 
 def extension_tables(bits: int = 8, seed: int = 0) -> dict[str, dict[str, Any]]:
-    """Paper 003's tables 2 and 3 on digits: LSH, same-extension (SE) and different-extension (DE) codes.
+    """Jiang, Li and Li's (2019) tables 2 and 3 on digits: LSH, same-extension (SE) and different-extension (DE) codes.
 
     Returns
     -------

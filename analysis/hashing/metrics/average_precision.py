@@ -4,7 +4,7 @@ Codes at one distance are tied, and a sort that breaks ties by accident reports 
 interval [pessimistic, expected, optimistic]: the worst, the mean and the best over all orders within ties.
 
 With N, M the codes and relevant codes before a group of n codes, m of them relevant, T of the n within the cut-off,
-and a = (m - 1)/(n - 1), the group adds to the sum of precisions of Eq. 3.12 (paper 002, section 3.6.4)
+and a = (m - 1)/(n - 1), the group adds to the sum of precisions of Eq. 3.12 (Moran 2016, section 3.6.4)
     expected     (m/n) { a T + [M + 1 - a (N + 1)] (H(N + T) - H(N)) }
     optimistic   j + (M - N)(H(N + j) - H(N)),                j = min(T, m)
     pessimistic  j + (M - N - f)(H(N + f + j) - H(N + f)),    f = n - m, j = max(0, T - f).
@@ -46,7 +46,7 @@ def average_precision(
 
     Examples
     --------
-    Paper 001, figure 2: one code, 10 items, 5 relevant: best 1, worst 0.3544.
+    Ding, Li and Li 2018, figure 2: one code, 10 items, 5 relevant: best 1, worst 0.3544.
 
     >>> table = CountTable(np.array([[10]]), np.array([[5]]))
     >>> [round(float(average_precision(table, tie)[0]), 4) for tie in ("pessimistic", "expected", "optimistic")]

@@ -25,7 +25,7 @@ def ball_sizes(bits: int, radius: int) -> list[int]:
 
 
 def ramap(table: CountTable, radius: int, empty_ball: LeftOut = "zero") -> float:
-    """RAMAP@R (paper 003): the mean over r = 0..R of precision within r, divided by the probes V(Q, r) it costs.
+    """RAMAP@R (Jiang, Li and Li 2019): the mean over r = 0..R of precision within r, divided by the probes V(Q, r) it costs.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def ramap_from_precision(precision: np.ndarray, bits: int) -> float:
 def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:
     """What a look-up within each radius costs: probes V(Q, r), mean candidates a query, and queries with an empty ball.
 
-    Paper 003, figures 5 and 7. One entry a radius.
+    Jiang, Li and Li 2019, figures 5 and 7. One entry a radius.
     """
     seen = np.cumsum(table.total, axis=1)
     return [
@@ -63,7 +63,7 @@ def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:
 def collision_probability(bits: int, width: int, tables: int, distance: int) -> float:
     """Probability that a code at `distance` shares at least one of `tables` disjoint segments of `width` bits.
 
-    Over a uniformly random permutation of the bits: sum_j (-1)^(j+1) C(L, j) C(Q - jK, d)/C(Q, d) (paper 002,
+    Over a uniformly random permutation of the bits: sum_j (-1)^(j+1) C(L, j) C(Q - jK, d)/C(Q, d) (Moran 2016,
     section 3.4.2), in exact fractions.
 
     Examples

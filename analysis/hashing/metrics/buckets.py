@@ -1,4 +1,4 @@
-"""Look-up in hash tables (paper 002, section 3.4.2): L tables of K bits each; a code is found where any bucket agrees.
+"""Look-up in hash tables (Moran 2016, section 3.4.2): L tables of K bits each; a code is found where any bucket agrees.
 
 For given tables the result needs the codes: two more counters a query. Its expectation over a random permutation of the
 bits needs the count table alone, because a code at distance d is found with a probability that depends on d only.

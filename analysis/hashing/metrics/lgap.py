@@ -1,4 +1,4 @@
-"""Local group average precision (paper 001, Eq. 10 and 11): precision within a radius, discounted by crowded buckets.
+"""Local group average precision (Ding, Li and Li 2018, Eq. 10 and 11): precision within a radius, discounted by crowded buckets.
 
 phi(k) = N_k / (maxbin_k V(Q, k)) is 1 when the N_k points within radius k fill the ball's codes evenly and small when
 one code holds most of them. The largest bin is a running maximum over unique codes by distance; 2^Q codes are never
@@ -76,7 +76,7 @@ def local_group_average_precision(table: CountTable, bins: np.ndarray, radius: i
 
     Examples
     --------
-    Paper 001's worked example: LGAP@2 = 0.5424.
+    Ding, Li and Li's (2018) worked example: LGAP@2 = 0.5424.
 
     >>> table = CountTable(np.array([[2, 4, 4, 0, 0]]), np.array([[2, 2, 1, 0, 0]]))
     >>> float(local_group_average_precision(table, np.full((1, 5), 2), 2)[0].round(4))

@@ -37,7 +37,7 @@ def radius_curves(table: CountTable, conventions: Conventions, *, alone: bool = 
 
 
 def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
-    """Micro precision against micro recall over the radii (paper 002, Eq. 3.6 and 3.7)."""
+    """Micro precision against micro recall over the radii (Moran 2016, Eq. 3.6 and 3.7)."""
     curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
     with drawing(4.4, 3.6) as figure:
         axes = figure.subplots()
@@ -47,7 +47,7 @@ def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone
 
 
 def lookup_curve(table: CountTable, *, alone: bool = False) -> str:
-    """Candidates a query and probes V(Q, r) by radius, both on a log scale (paper 003, figures 5 and 7).
+    """Candidates a query and probes V(Q, r) by radius, both on a log scale (Jiang, Li and Li 2019, figures 5 and 7).
 
     Beyond the database's size a look-up probes more codes than there are; soon after, the picture ends.
     """
@@ -66,7 +66,7 @@ def lookup_curve(table: CountTable, *, alone: bool = False) -> str:
 
 
 def code_histogram(unique: UniqueCodes, *, alone: bool = False) -> str:
-    """How the database fills its codes, fullest first (paper 001, figures 1 and 8)."""
+    """How the database fills its codes, fullest first (Ding, Li and Li 2018, figures 1 and 8)."""
     counts = np.sort(unique.multiplicity)[::-1]
     with drawing(6.4, 3.0) as figure:
         axes = figure.subplots()

@@ -1,6 +1,6 @@
 """Precision, recall and F-beta at every Hamming radius, and the area under the curve over radii.
 
-Paper 002, Eq. 3.6 to 3.11.
+Moran 2016, Eq. 3.6 to 3.11.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Do the ground truths that hashing is evaluated by agree with people? (The question paper 002, section 3.3, leaves open.)"""
+"""Do the ground truths that hashing is evaluated by agree with people? (The question Moran 2016, section 3.3, leaves open.)"""
 
 from __future__ import annotations
 

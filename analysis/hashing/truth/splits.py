@@ -1,4 +1,4 @@
-"""Random splits of a data set for training and testing hash functions (paper 002, section 3.5)."""
+"""Random splits of a data set for training and testing hash functions (Moran 2016, section 3.5)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def improved_split(
     labels: np.ndarray | None = None,
     seed: int = 0,
 ) -> Split:
-    """Five parts that share no row, balanced over classes (paper 002, section 3.5.2).
+    """Five parts that share no row, balanced over classes (Moran 2016, section 3.5.2).
 
     Parameters
     ----------

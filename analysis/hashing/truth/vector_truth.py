@@ -18,7 +18,7 @@ Watch = Callable[[range], Iterator[int]]
 
 
 def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int = 50, seed: int = 0) -> float:
-    """The radius at which a training point has `neighbours` others on average (paper 002, section 3.3.1).
+    """The radius at which a training point has `neighbours` others on average (Moran 2016, section 3.3.1).
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
 
 
 def epsilon_ball(queries: np.ndarray, database: np.ndarray, radius: float, watch: Watch = iter) -> ListedTruth:
-    """Relevant within `radius` (Euclidean) of the query, Eq. 3.1 of paper 002.
+    """Relevant within `radius` (Euclidean) of the query, Eq. 3.1 of Moran 2016.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
 
 
 def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_local: Callable[..., Made]) -> None:
-    """Paper 004, section 5.3: binary and 1-9 over the same base block."""
+    """Shirahatti and Barnard 2005, section 5.3: binary and 1-9 over the same base block."""
     blocks = "".join(
         f'[[blocks]]\nname = "{name}"\npairs = "base"\nscale = "{scale}"\nresults_per_page = 2\n'
         for name, scale in (("yes or no", "binary"), ("one to nine", "1-9"))

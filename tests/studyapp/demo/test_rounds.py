@@ -1,4 +1,4 @@
-"""A second round on the demo panel (paper 004, section 5.4): responses come out nearly even, weights stay right."""
+"""A second round on the demo panel (Shirahatti and Barnard 2005, section 5.4): responses come out nearly even, weights stay right."""
 
 import numpy as np
 import pandas as pd
