@@ -18,7 +18,7 @@ from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import pages, pairs
-from relstudy.studyapp.sampling.pairs_table import Pair, known_pair_ids
+from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import LEASED, OPEN, Store, pages, pairs, settings, slots
-from relstudy.studyapp.sampling.pairs_table import Pair, known_pair_ids, known_pairs, read_pairs
+from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids, known_pairs, read_pairs
 
 
 def prepare(folder: str | Path, store: Store | None = None) -> Study:

@@ -10,7 +10,7 @@ import click
 
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.commands.print_preview import Cost, print_next_round, print_preview, summarise
+from relstudy.studyapp.commands.sample_output import Cost, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study

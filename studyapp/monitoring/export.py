@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, assignments, pairs, raters, ratings
-from relstudy.studyapp.sampling.pairs_table import known_pair_ids
+from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 COLUMNS = (
     *("rater_id", "pair_id", "query_id", "result_id", "scale", "rating", "seconds", "block", "rated_at"),

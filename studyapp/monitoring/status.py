@@ -23,7 +23,7 @@ from relstudy.studyapp.database.store import (
     ratings,
     slots,
 )
-from relstudy.studyapp.sampling.pairs_table import known_pair_ids
+from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 
 @dataclass(frozen=True)

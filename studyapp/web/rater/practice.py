@@ -6,7 +6,7 @@ from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.config.study_parts import Scale, show_value
-from relstudy.studyapp.sampling.pairs_table import known_pair_ids
+from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.rating_page import chosen_before
 from relstudy.studyapp.web.rendering import item_view, show
