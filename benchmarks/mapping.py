@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 # this file bears the name of the package it measures, which must be found first
-sys.path[:] = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
+sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent]
 
 
 LARGE_GIB = 3

@@ -1,4 +1,4 @@
-"""Least squares under more than monotony: a quadratic program in cvxpy (Shirahatti and Barnard, Eq. 4.1-4.7)."""
+"""Least squares under more than monotony: a quadratic program in cvxpy (Shirahatti and Barnard 2005, Eq. 4.1-4.7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relstudy.mapping.solver import cvxpy, solve, solve_quadratic
 
 
 def quadratic_program(pooled: Pooled, increasing: bool = True) -> np.ndarray:
-    """The paper's program as it stands: minimise 1/2 f'Hf + c'f subject to Af <= 0, with H = W and c = -W y.
+    """The program of Eq. 4.3-4.7: minimise 1/2 f'Hf + c'f subject to Af <= 0, with H = W and c = -W y.
 
     Eq. 4.5 prints c = -y/2 beside H = I, which has its optimum at y/2; with the 1/2 in front of f'Hf it is c = -y.
 
@@ -47,8 +47,8 @@ class ConstrainedMapping(MonotoneMapping):
     bounds : (lowest, highest) mapped score, each may be None; None for no bounds
     smoothness : weight of the squared second differences (of slope over the scaled score), 0 for none
     slope : (least, most) slope of the mapping in its direction, judgments per score, each may be None; None for no limits
-    turn : score at which the curve turns from convex to concave (in its direction), "auto" to choose it among the knots
-        by squared error, None for no such shape
+    turn : score at which the curve turns from convex to concave (in its direction), "auto" to choose it among the
+        knots by squared error, None for no such shape
     huber : judgment error beyond which the loss grows linearly, None for squared error
     knots : most distinct scores kept; more are pooled into bins of equal weight
     increasing : True, False, or "auto": by the sign of Spearman's rho
@@ -60,7 +60,7 @@ class ConstrainedMapping(MonotoneMapping):
 
     References
     ----------
-    Shirahatti and Barnard, section 4.1, Eq. 4.1-4.7, and the ogives of section 4.3.
+    Shirahatti and Barnard 2005, section 4.1, Eq. 4.1-4.7, and the ogives of section 4.3.
 
     Examples
     --------

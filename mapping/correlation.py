@@ -1,4 +1,4 @@
-"""Monotone mapping of greatest correlation (Shirahatti and Barnard, section 4.2, Eq. 4.9), solved to its global optimum.
+"""Monotone mapping of greatest correlation (Shirahatti and Barnard 2005, section 4.2, Eq. 4.9), globally optimal.
 
 The maximiser of Pearson's correlation over all monotone functions is, up to a rising straight line, the least-squares
 isotonic fit (`closed_form`); the same optimum comes out as a second-order cone program (`cone_program`). With free
@@ -168,8 +168,8 @@ def most_correlated(moments: Moments) -> tuple[float, np.ndarray]:
     coefficients = np.zeros(len(cross))
     if (cross > 0).any():
         solve(cp.Problem(cp.Maximize((cross / np.abs(cross).max()) @ c), [cp.norm(_root(gram) @ c) <= 1]))
-        found = np.maximum(np.asarray(c.value), 0.0)
-        coefficients = found * (cross @ found) / (found @ gram @ found)
+        direction = np.maximum(np.asarray(c.value), 0.0)
+        coefficients = direction * (cross @ direction) / (direction @ gram @ direction)
     return float((moments.judgment - moments.basis @ coefficients) / moments.weight), coefficients
 
 
@@ -198,7 +198,7 @@ class CorrelationMapping(MonotoneMapping):
 
     References
     ----------
-    Shirahatti and Barnard, section 4.2, Eq. 4.9. Ramsay (1988), Monotone regression splines in action.
+    Shirahatti and Barnard 2005, section 4.2, Eq. 4.9. Ramsay 1988.
 
     Examples
     --------
@@ -264,11 +264,11 @@ class CorrelationMapping(MonotoneMapping):
         counts = (self.break_points,) if isinstance(self.break_points, int) else tuple(self.break_points)
         if not counts or min(counts) < 2:
             raise ValueError(f"break_points are numbers of at least 2, not {self.break_points!r}")
-        found: dict[bytes, np.ndarray] = {}
+        distinct_breaks: dict[bytes, np.ndarray] = {}
         for count in sorted(counts):
             breaks = break_points(distinct, at, count)
-            found.setdefault(breaks.tobytes(), breaks)
-        return list(found.values())
+            distinct_breaks.setdefault(breaks.tobytes(), breaks)
+        return list(distinct_breaks.values())
 
     @staticmethod
     def _error(

@@ -1,4 +1,4 @@
-"""Least-squares monotone mapping, plain and averaged over bootstrap samples (Shirahatti and Barnard, section 4.1)."""
+"""Least-squares monotone mapping, plain and bootstrap-averaged (Shirahatti and Barnard 2005, section 4.1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.optimize import isotonic_regression
 
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
-from relstudy.mapping.pooling import Pooled, pool, sort_pairs
+from relstudy.mapping.pooling import Pooled, SortedPairs, pool, sort_pairs
 
 BAND_KNOTS = 400
 
@@ -39,7 +39,7 @@ class IsotonicMapping(MonotoneMapping):
 
     References
     ----------
-    Shirahatti and Barnard, section 4.1, Eq. 4.1-4.7.
+    Shirahatti and Barnard 2005, section 4.1, Eq. 4.1-4.7.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class BaggedMapping(MonotoneMapping):
 
     References
     ----------
-    Shirahatti and Barnard, section 4.1, "Implementation".
+    Shirahatti and Barnard 2005, section 4.1, "Implementation".
 
     Examples
     --------
@@ -102,13 +102,13 @@ class BaggedMapping(MonotoneMapping):
     ) -> FittedMapping:
         if self.bagged < 1:
             raise ValueError(f"bagged is a number of bootstrap samples, at least 1, not {self.bagged}")
-        x, y, w, starts = sort_pairs(scores, judgments, weights)
-        knots = x[starts]
+        pairs = sort_pairs(scores, judgments, weights)
+        knots = pairs.distinct
         # the band is kept at some hundred knots: a thousand curves at every score would not fit in memory
         shown = np.unique(np.linspace(0, len(knots) - 1, min(len(knots), BAND_KNOTS)).astype(int))
         curves = np.empty((self.bagged, len(shown)))
         total = np.zeros(len(knots))
-        for b, curve in enumerate(bootstrap_fits(x, y, w, starts, self.bagged, self.seed, self.increasing_)):
+        for b, curve in enumerate(bootstrap_fits(pairs, self.bagged, self.seed, self.increasing_)):
             total += curve
             curves[b] = curve[shown]
         tail = (1 - self.band) / 2
@@ -123,15 +123,14 @@ class BaggedMapping(MonotoneMapping):
         )
 
 
-def bootstrap_fits(
-    x: np.ndarray, y: np.ndarray, w: np.ndarray, starts: np.ndarray, count: int, seed: int, increasing: bool
-) -> Iterator[np.ndarray]:
-    """Isotonic fits to bootstrap samples of pairs sorted by score, each at all distinct scores.
+def bootstrap_fits(pairs: SortedPairs, count: int, seed: int, increasing: bool) -> Iterator[np.ndarray]:
+    """Isotonic fits to `count` bootstrap samples of the pairs, each at all distinct scores, shape (m,).
 
     A sample is a multinomial count per pair: no pair is copied and nothing is sorted again.
     """
     rng = np.random.default_rng(seed)
-    knots = x[starts]
+    knots = pairs.distinct
+    x, y, w, starts = pairs
     for _ in range(count):
         counts = np.bincount(rng.integers(0, len(x), len(x)), minlength=len(x)) * w
         total = np.add.reduceat(counts, starts)

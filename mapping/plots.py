@@ -1,4 +1,4 @@
-"""Pictures of a mapping: pairs with curve and band, adaptive bins, posterior of the number of levels and of their places."""
+"""Pictures of a mapping: pairs with curve and band, adaptive bins, posterior of the change points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_POINTS = 2000
 def mapping_figure(
     mapping: FittedMapping, scores: ArrayLike, judgments: ArrayLike, *, seed: int = 0, alone: bool = False
 ) -> str:
-    """Pairs, the mapping, and its band where it has one (Shirahatti and Barnard, figures 4.2-4.5), as SVG.
+    """Pairs, the mapping, and its band where it has one (Shirahatti and Barnard 2005, figures 4.2-4.5), as SVG.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def mapping_figure(
 
 
 def adaptive_bins(mapped: ArrayLike, judgments: ArrayLike, bins: int = 20) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean judgment in bins of equal counts of mapped scores (section 4.4.1).
+    """Mean judgment in bins of equal counts of mapped scores (Shirahatti and Barnard 2005, section 4.4.1).
 
     Returns
     -------
@@ -77,12 +77,18 @@ def bins_figure(
         axes = figure.add_subplot()
         ends = [float(min(centres.min(), means.min())), float(max(centres.max(), means.max()))]
         axes.plot(ends, ends, color=MUTED, linewidth=1, linestyle="--", label="perfect agreement")
-        known = np.isfinite(error)
+        has_error = np.isfinite(error)
         axes.errorbar(
-            centres[known], means[known], yerr=1.96 * error[known], fmt="o", color=SERIES[0], markersize=4.5,
-            elinewidth=1.2, label="mean of a bin, 95 %",
-        )  # fmt: skip
-        axes.plot(centres[~known], means[~known], "o", color=SERIES[0], markersize=4.5, fillstyle="none")
+            centres[has_error],
+            means[has_error],
+            yerr=1.96 * error[has_error],
+            fmt="o",
+            color=SERIES[0],
+            markersize=4.5,
+            elinewidth=1.2,
+            label="mean of a bin, 95 %",
+        )
+        axes.plot(centres[~has_error], means[~has_error], "o", color=SERIES[0], markersize=4.5, fillstyle="none")
         axes.set_xlabel(f"mapped score{f' of {system}' if system else ''}")
         axes.set_ylabel("mean judgment")
         axes.set_title(f"{len(centres)} bins of about equal counts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,10 +63,28 @@ def pool(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = No
     return Pooled(x[starts], total, origin + first, within)
 
 
-def sort_pairs(
-    scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, judgments and weights by ascending score, and the first position of each distinct score.
+class SortedPairs(NamedTuple):
+    """Pairs by ascending score, ties side by side.
+
+    Parameters
+    ----------
+    scores, judgments, weights : shape (n,), weights above 0
+    starts : first position of each distinct score, shape (m,)
+    """
+
+    scores: np.ndarray
+    judgments: np.ndarray
+    weights: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def distinct(self) -> np.ndarray:
+        """Distinct scores, ascending, shape (m,)."""
+        return self.scores[self.starts]
+
+
+def sort_pairs(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> SortedPairs:
+    """Sort pairs by score; pairs of weight zero are dropped.
 
     Scores that differ by rounding alone are one score: 0.4 and 0.1 + 0.3 come from the same thing computed twice.
     """
@@ -79,7 +98,7 @@ def sort_pairs(
     new = np.empty(len(x), dtype=bool)
     new[:1] = True
     np.greater(np.diff(x), ROUNDING * np.abs(x[1:]), out=new[1:])
-    return x, y[order], np.ones(len(x)) if w is None else w[order], np.flatnonzero(new)
+    return SortedPairs(x, y[order], np.ones(len(x)) if w is None else w[order], np.flatnonzero(new))
 
 
 def into_bins(pooled: Pooled, bins: int) -> Pooled:

@@ -121,7 +121,7 @@ def best_method(
     weights: np.ndarray | None = None,
     methods: Sequence[str] = METHODS,
 ) -> str:
-    """The method with the greatest cross-validated correlation; with one query, which allows none, the first of them."""
+    """The method with the greatest cross-validated correlation; the first where one query allows none."""
     if len(np.unique(queries)) < 2:
         return methods[0]
     correlations = [

@@ -1,4 +1,4 @@
-"""The one place that calls cvxpy: tolerances tight enough that a fit agrees with the closed forms."""
+"""The only module that calls cvxpy: tolerances tight enough that a fit agrees with the closed forms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def solve(problem: Any) -> None:
 def solve_quadratic(problem: Any) -> None:
     """Solve a quadratic program with OSQP, whose last step solves for the active constraints exactly.
 
-    Interior points leave the values known to the root of the gap only (1e-6 at 1e-12) where a constraint is on the brink.
+    Interior points give the values only to the root of the gap (1e-6 at 1e-12) where a constraint is on the brink.
 
     Raises
     ------

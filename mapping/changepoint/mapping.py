@@ -1,4 +1,4 @@
-"""The Bayesian change-point fit as a mapping: posterior mean curve, band, number and places of the change points."""
+"""The Bayesian change-point fit as a mapping: posterior mean curve, band, number and positions of the change points."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class BayesMapping(MonotoneMapping):
 
     Parameters
     ----------
-    engine : "exact" (forward-backward recursion, sigma on a grid) or "pymc" (the same model in PyMC, NUTS on sigma; takes
-        at most 50 bins, 81 values and 10 levels, to end within a minute)
+    engine : "exact" (forward-backward recursion, sigma on a grid) or "pymc" (the path summed out in PyMC, NUTS on
+        sigma; takes at most 50 bins, 81 values and 10 levels, to end within a minute)
     increasing : True, False, or "auto": by the sign of Spearman's rho
     out_of_bounds : "clip" or "raise"
     scale : (lowest, highest) level, or None for the range of the judgments
@@ -59,8 +59,7 @@ class BayesMapping(MonotoneMapping):
 
     References
     ----------
-    Shirahatti and Barnard, section 4.3, Eq. 4.11-4.14. Holmes and Heard (2003), Generalized monotonic regression using
-    random change points.
+    Shirahatti and Barnard 2005, section 4.3, Eq. 4.11-4.14. Holmes and Heard 2003.
 
     Examples
     --------
@@ -171,8 +170,9 @@ def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray
     """A grid over sigma that holds its posterior, and the weights of its points.
 
     The grid is equally spaced in log sigma; a coarse recursion finds where the posterior lies, the full one is run
-    there, and again on a wider grid where its ends turn out not to be negligible. Sigma is at least one step of the grid
-    of levels: below that the grid itself would be the noise, and judgments that fit exactly would pull sigma to zero.
+    there, and again on a wider grid where its ends turn out not to be negligible. Sigma is at least one step of the
+    grid of levels: below that the grid itself would be the noise, and judgments that fit exactly would pull sigma to
+    zero.
     """
     floor = float(np.log(prior.step))
     ceiling = max(float(np.log(8 * prior.sigma_scale)), floor + 1.0)
@@ -223,7 +223,7 @@ def _turned(posterior: Smoothed) -> Smoothed:
 
 
 def _band(levels: np.ndarray, prior: Prior, share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pointwise quantiles; a grid value stands for the cell around it, within which its probability is spread evenly."""
+    """Pointwise quantiles; a grid value stands for the cell around it, its probability spread evenly in the cell."""
     edges = np.clip(np.r_[prior.low, prior.levels + prior.step / 2], prior.low, prior.high)
     tails = ((1 - share) / 2, (1 + share) / 2)
     cumulative = np.column_stack([np.zeros(len(levels)), np.cumsum(levels, axis=1)])

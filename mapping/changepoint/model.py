@@ -1,9 +1,9 @@
-"""Bayesian monotone change-point fit (Shirahatti and Barnard, section 4.3, Eq. 4.11-4.14; Holmes and Heard 2003).
+"""Bayesian monotone change-point fit (Shirahatti and Barnard 2005, section 4.3, Eq. 4.11-4.14; Holmes and Heard 2003).
 
 Model. Scores are pooled into m bins. There are M levels; M - 1, the number of change points, is Poisson(rate)
 truncated at the number possible; the change points lie uniformly among the m - 1 gaps; the levels are an ordered sample
 of M independent uniforms on the human scale, here on a grid of G values; a judgment is Normal(level, sigma^2); sigma is
-half-normal. The paper samples this by Metropolis-Hastings and throws away what is not monotone. Given sigma nothing
+half-normal. The source samples by Metropolis-Hastings and throws away what is not monotone. Given sigma nothing
 needs sampling: a forward-backward recursion over the bins with state (levels so far, level) sums out every path.
 """
 
@@ -60,7 +60,7 @@ class Prior:
         return min(self.max_levels, bins, self.grid)
 
     def log_count(self, bins: int) -> np.ndarray:
-        """log p(M) for M = 1, ..., shape (M_max,): Poisson, truncated and normalised; over the rate's prior if learnt."""
+        """log p(M), M = 1, ..., shape (M_max,): truncated Poisson; over the rate's prior where it is learnt."""
         m = np.arange(1, self.most(bins) + 1)
         rate = np.array([self.rate])
         log_prior = np.zeros(1)
@@ -108,8 +108,8 @@ def monotone_deficit(bins: Pooled, prior: Prior, sigma: float) -> float:
 def needs_logarithms(bins: Pooled, prior: Prior, sigma: np.ndarray) -> bool:
     """Whether a path of consequence could underflow in plain numbers.
 
-    The start of a path of consequence is less likely than the best start by `monotone_deficit` at most, and by the prior
-    of its levels; plain numbers bear a ratio of exp(700).
+    The start of a path of consequence is less likely than the best start by `monotone_deficit` at most, and by the
+    prior of its levels; plain numbers bear a ratio of exp(700).
     """
     return monotone_deficit(bins, prior, float(sigma.min())) > PLAIN_LIMIT
 
@@ -152,14 +152,17 @@ class ForwardInputs:
 
 
 def log_evidence(bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> np.ndarray:
-    """log p(data | sigma) for each sigma, shape (S,), every path summed out. O(S m M G); arguments as in `ForwardInputs.of`."""
+    """log p(data | sigma) for each sigma, shape (S,), every path summed out. O(S m M G).
+
+    Arguments as in `ForwardInputs.of`.
+    """
     weighed = ForwardInputs.of(bins, prior, sigma, log)
-    states, found = weighed.states(), np.empty(len(sigma))
+    states, evidence = weighed.states(), np.empty(len(sigma))
     for s, likelihood in enumerate(weighed.likelihood):
         scale = forward_pass(likelihood, states, weighed.log)
         last = weighed.ended(states)
-        found[s] = scale + (logsumexp(last) if weighed.log else np.log(last.sum()))
-    return found + weighed.divisor
+        evidence[s] = scale + (logsumexp(last) if weighed.log else np.log(last.sum()))
+    return evidence + weighed.divisor
 
 
 @dataclass(frozen=True)
@@ -204,8 +207,8 @@ def curves(
         weighed = ForwardInputs.of(bins, prior, np.array([value]), log)
         states = weighed.states()
         forward_pass(weighed.likelihood[0], states, weighed.log)
-        mine = np.flatnonzero(which == s)
-        paths[mine] = _draw_paths(states, weighed, len(mine), rng)
+        draws = np.flatnonzero(which == s)
+        paths[draws] = _draw_paths(states, weighed, len(draws), rng)
     return paths
 
 

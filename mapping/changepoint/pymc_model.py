@@ -69,9 +69,9 @@ def build_model(bins: Pooled, prior: Prior) -> Any:
             total = moved.sum()
             return moved / total, log_scale + pt.log(total)
 
-        found = scan(step, sequences=[likelihood[1:]], outputs_info=[first / start, pt.log(start)])
+        outputs = scan(step, sequences=[likelihood[1:]], outputs_info=[first / start, pt.log(start)])
         # PyTensor gives its updates beside the outputs, and has announced that it will give the outputs alone.
-        states, log_scales = found[0] if isinstance(found, tuple) else found
+        states, log_scales = outputs[0] if isinstance(outputs, tuple) else outputs
         # sums before logarithms: the share of a number of levels may be 0, whose logarithm has no gradient
         peak = float(prior.log_weights(len(n)).max())
         end = pt.log((states[-1].sum(axis=1) * pt.exp(log_weights - peak)).sum()) + peak
@@ -125,7 +125,7 @@ def sample(
             'use engine="exact", or increasing="auto"'
         )
     with build_model(bins, prior), hushed("pymc"):
-        found = pm.sample(
+        inference_data = pm.sample(
             draws=draws,
             tune=tune,
             chains=chains,
@@ -134,36 +134,38 @@ def sample(
             progressbar=False,
             compute_convergence_checks=False,
         )
-    diagnostics = diagnose(found)
+    diagnostics = diagnose(inference_data)
     if diagnostics["warning"] is not None:
         warnings.warn(diagnostics["warning"], RuntimeWarning, stacklevel=2)
-    kept = found.posterior.isel(draw=np.unique(np.linspace(0, draws - 1, max(KEPT // chains, 1)).astype(int)))
+    kept = inference_data.posterior.isel(draw=np.unique(np.linspace(0, draws - 1, max(KEPT // chains, 1)).astype(int)))
     sigma = kept["sigma"].to_numpy()
     paths = curves(bins, prior, sigma.ravel(), np.random.default_rng(seed))
-    _add_curves(found, prior.levels[paths].reshape(*sigma.shape, -1), kept, bins)
-    return Sampled(found, sigma.ravel(), diagnostics)
+    _add_curves(inference_data, prior.levels[paths].reshape(*sigma.shape, -1), kept, bins)
+    return Sampled(inference_data, sigma.ravel(), diagnostics)
 
 
-def _add_curves(found: Any, levels: np.ndarray, kept: Any, bins: Pooled) -> None:
+def _add_curves(inference_data: Any, levels: np.ndarray, kept: Any, bins: Pooled) -> None:
     import xarray as xr
 
     coordinates = {"chain": kept["chain"], "draw": kept["draw"], "bin": bins.scores}
     curve = xr.DataArray(levels, dims=("chain", "draw", "bin"), coords=coordinates)
-    found.add_groups({"posterior_predictive": xr.Dataset({"curve": curve})})
+    inference_data.add_groups({"posterior_predictive": xr.Dataset({"curve": curve})})
 
 
-def diagnose(found: Any) -> dict[str, Any]:
+def diagnose(inference_data: Any) -> dict[str, Any]:
     """R-hat and effective sample size of the worst parameter, divergences, and a warning in words or None."""
     import arviz as az
 
-    r_hat = float(az.rhat(found.posterior).to_array().max())
-    ess = float(az.ess(found.posterior).to_array().min())
-    divergences = int(found.sample_stats["diverging"].sum()) if "sample_stats" in found.groups() else 0
+    r_hat = float(az.rhat(inference_data.posterior).to_array().max())
+    ess = float(az.ess(inference_data.posterior).to_array().min())
+    divergences = (
+        int(inference_data.sample_stats["diverging"].sum()) if "sample_stats" in inference_data.groups() else 0
+    )
     warning = None
     if not r_hat < R_HAT_LIMIT:
         warning = (
-            f"the chains disagree (R-hat {r_hat:.3f}, below {R_HAT_LIMIT} is needed): they have not settled on one answer, "
-            "so do not use this fit; sample longer, or use the exact engine"
+            f"the chains disagree (R-hat {r_hat:.3f}, below {R_HAT_LIMIT} is needed): they have not settled on one "
+            "answer, so do not use this fit; sample longer, or use the exact engine"
         )
     elif divergences > 0:
         warning = f"{divergences} transitions diverged: the posterior may be biased; use the exact engine to check"

@@ -106,8 +106,8 @@ def test_the_spline_optimum_is_global() -> None:
     ours = np.corrcoef(basis @ c, y)[0, 1]
     for seed in range(5):
         start = np.random.default_rng(seed).exponential(size=5)
-        found = minimize(lambda v: -np.corrcoef(basis @ np.abs(v) + 1e-12 * x, y)[0, 1], start, method="Nelder-Mead")
-        assert -found.fun <= ours + 1e-8
+        peer = minimize(lambda v: -np.corrcoef(basis @ np.abs(v) + 1e-12 * x, y)[0, 1], start, method="Nelder-Mead")
+        assert -peer.fun <= ours + 1e-8
 
 
 @settings(max_examples=25, deadline=None)

@@ -1,4 +1,4 @@
-"""Least-squares mappings: the paper's program, its fast solution, and their bootstrap average."""
+"""Least-squares mappings: the quadratic program, its fast solution, and their bootstrap average."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_isotonic_equals_scikit_learn_with_ties_and_weights_in_both_directions(
 
 @settings(max_examples=15, deadline=None)
 @given(pair_tables(least=2, most=25), st.booleans())
-def test_the_quadratic_program_of_the_paper_agrees_with_the_fast_fit(
+def test_the_quadratic_program_as_printed_agrees_with_the_fast_fit(
     table: tuple[np.ndarray, np.ndarray, np.ndarray], increasing: bool
 ) -> None:
     pooled = pool(*table)
@@ -151,9 +151,10 @@ def test_flat_step_and_sigmoid_truths_are_recovered(truth: str) -> None:
 def test_bagging_by_multinomial_counts_is_resampling_pairs() -> None:
     rng = np.random.default_rng(11)
     scores, judgments = np.round(rng.normal(size=60), 1), rng.integers(1, 6, 60).astype(float)
-    x, y, w, starts = sort_pairs(scores, judgments)
+    pairs = sort_pairs(scores, judgments)
     drawn = np.random.default_rng(4)
-    for fit in bootstrap_fits(x, y, w, starts, 20, 4, True):
+    x, y, _, starts = pairs
+    for fit in bootstrap_fits(pairs, 20, 4, True):
         index = drawn.integers(0, 60, 60)
         peer = IsotonicRegression(out_of_bounds="clip").fit(x[index], y[index]).predict(x[starts])
         np.testing.assert_allclose(fit, peer, atol=1e-9)
@@ -164,8 +165,7 @@ def test_bagging_is_the_mean_of_its_fits_and_its_band_their_quantiles() -> None:
     scores = rng.normal(size=80)
     judgments = scores + rng.normal(size=80)
     fit = BaggedMapping(bagged=50, seed=9, increasing=True).fit(scores, judgments).mapping_
-    x, y, w, starts = sort_pairs(scores, judgments)
-    every = np.array(list(bootstrap_fits(x, y, w, starts, 50, 9, True)))
+    every = np.array(list(bootstrap_fits(sort_pairs(scores, judgments), 50, 9, True)))
     np.testing.assert_allclose(fit.values, every.mean(axis=0), atol=1e-12)
     assert fit.low is not None and fit.high is not None
     np.testing.assert_allclose(fit.low, np.quantile(every, 0.05, axis=0), atol=1e-12)

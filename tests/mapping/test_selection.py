@@ -36,7 +36,7 @@ ESTIMATORS = [
 
 
 def on_the_first_column(kind: type) -> type:
-    """The estimator on tables: scikit-learn's checks pass tables of many columns, and skip what takes one score a pair."""
+    """The estimator on tables: scikit-learn's checks pass many columns, and skip what takes one score a pair."""
 
     class FirstColumn(kind):  # type: ignore[misc, valid-type]
         def __sklearn_tags__(self) -> Any:

@@ -56,11 +56,11 @@ def test_the_recursion_equals_enumeration_of_every_path(m: int, grid: int, most:
     bins, sigma = small_bins(m, m), 0.9
     prior = Prior(1.0, 5.0, 1.5, 2.0, grid, most)
     levels, counts, changes, evidence, _ = enumerated(bins, prior, sigma)
-    found = smooth(bins, prior, np.array([sigma]), np.ones(1), log)
+    posterior = smooth(bins, prior, np.array([sigma]), np.ones(1), log)
     # rounding of sums of at most a few thousand terms
-    np.testing.assert_allclose(found.levels, levels, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(found.count, counts, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(found.changes, changes, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(posterior.levels, levels, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(posterior.count, counts, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(posterior.changes, changes, rtol=0, atol=1e-13)
     assert log_evidence(bins, prior, np.array([sigma]), log)[0] == pytest.approx(evidence, abs=1e-10)
 
 
@@ -72,8 +72,8 @@ def test_draws_follow_the_enumerated_posterior_of_whole_paths(log: bool) -> None
     draws = 20000
     drawn = curves(bins, prior, np.full(draws, sigma), np.random.default_rng(0), log)
     assert (np.diff(drawn, axis=1) >= 0).all()
-    found, number = np.unique(drawn, axis=0, return_counts=True)
-    observed = {tuple(path): count for path, count in zip(found.tolist(), number, strict=True)}
+    paths_seen, number = np.unique(drawn, axis=0, return_counts=True)
+    observed = {tuple(path): count for path, count in zip(paths_seen.tolist(), number, strict=True)}
     expected = np.array([p * draws for p in paths.values()])
     seen = np.array([observed.get(path, 0) for path in paths])
     chi = float(np.sum((seen - expected)[expected > 5] ** 2 / expected[expected > 5]))
@@ -117,8 +117,8 @@ def test_logarithms_take_over_where_plain_numbers_would_underflow_and_are_right(
     prior = Prior(1.0, 5.0, 3.0, 2.0, 41, 20)
     sigma = np.array([1.1])
     assert needs_logarithms(bins, prior, sigma)
-    found = smooth(bins, prior, sigma, np.ones(1))
-    np.testing.assert_allclose(found.levels @ prior.levels, [3.0, 3.0], atol=1e-6)
+    posterior = smooth(bins, prior, sigma, np.ones(1))
+    np.testing.assert_allclose(posterior.levels @ prior.levels, [3.0, 3.0], atol=1e-6)
     fit = BayesMapping(scale=(1, 5), increasing=True).fit(
         [0.0] * 500 + [1.0] * 500, [4.0, 3.0] * 250 + [3.0, 2.0] * 250
     )

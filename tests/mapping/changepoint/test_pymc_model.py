@@ -74,10 +74,10 @@ def test_inference_data_holds_sigma_and_monotone_curves_and_r_hat_is_below_its_l
     fits: tuple[BayesMapping, BayesMapping],
 ) -> None:
     chains, exact = fits
-    found = chains.inference_data_
-    assert isinstance(found, az.InferenceData)
+    inference_data = chains.inference_data_
+    assert isinstance(inference_data, az.InferenceData)
     assert chains.diagnostics_["r_hat"] < 1.01 and chains.diagnostics_["warning"] is None
-    curve = found.posterior_predictive["curve"]
+    curve = inference_data.posterior_predictive["curve"]
     assert curve.dims == ("chain", "draw", "bin") and curve.shape == (2, 100, 15)
     assert (np.diff(curve.to_numpy(), axis=2) >= 0).all()
     # 200 draws of levels with a spread of about 0.1: five standard errors
@@ -89,9 +89,9 @@ def test_inference_data_holds_sigma_and_monotone_curves_and_r_hat_is_below_its_l
 def test_chains_that_disagree_are_warned_of_in_words() -> None:
     rng = np.random.default_rng(0)
     apart = az.from_dict(posterior={"sigma": rng.normal(size=(4, 300)) + np.arange(4)[:, None]})
-    told = diagnose(apart)
-    assert told["r_hat"] > 1.5
-    assert "the chains disagree (R-hat" in told["warning"] and "do not use this fit" in told["warning"]
+    diagnostics = diagnose(apart)
+    assert diagnostics["r_hat"] > 1.5
+    assert "the chains disagree (R-hat" in diagnostics["warning"] and "do not use this fit" in diagnostics["warning"]
     together = az.from_dict(posterior={"sigma": rng.normal(size=(4, 3000))})
     assert diagnose(together)["warning"] is None
     diverged = az.from_dict(
