@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -202,23 +202,34 @@ def drop_inner_knots(knots: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
     return knots[keep], values[keep]
 
 
-def read_mappings(folder: str | os.PathLike[str]) -> dict[str, FittedMapping]:
-    """Every fitted mapping in a folder, by the name of its system.
+def mapping_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that `read_mappings` reads, in order of name; none where the folder is absent or holds none."""
+    given = Path(path)
+    return sorted(given.glob("*.json")) if given.is_dir() else [given] if given.is_file() else []
+
+
+def read_mappings(path: str | os.PathLike[str]) -> dict[str, FittedMapping]:
+    """Fitted mappings, by the name of their system.
+
+    Parameters
+    ----------
+    path : a folder of NAME.json, as `relstudy fit` writes it, or one such file; NAME stands for the system where the
+        mapping itself names none
 
     Raises
     ------
     RelstudyError
-        where the folder has none, a file is not one, or two are for one system
+        where there is none, a file is not one, or two are of one system
     """
-    place = Path(folder)
-    if not place.is_dir():
-        raise RelstudyError(f"{place}: there is no such folder of mappings; `relstudy fit` writes one")
-    found: dict[str, FittedMapping] = {}
-    for path in sorted(place.glob("*.json")):
-        mapping = FittedMapping.read(path)
-        if mapping.system in found:
-            raise RelstudyError(f"{path}: a second mapping of system {mapping.system!r}; keep one of them")
-        found[mapping.system] = mapping
-    if not found:
-        raise RelstudyError(f"{place}: the folder holds no fitted mapping (NAME.json)")
-    return found
+    files = mapping_files(path)
+    if not files:
+        raise RelstudyError(f"{os.fspath(path)}: there is no mapping (NAME.json) here; `relstudy fit` writes them")
+    mappings: dict[str, FittedMapping] = {}
+    for file in files:
+        mapping = FittedMapping.read(file)
+        if not mapping.system:
+            mapping = replace(mapping, system=file.stem)
+        if mapping.system in mappings:
+            raise RelstudyError(f"{file}: a second mapping of system {mapping.system!r}; keep one of them")
+        mappings[mapping.system] = mapping
+    return mappings

@@ -107,6 +107,7 @@ def score(
     """
     from relstudy.analysis.scoring.saved import read_comparison, same_judgments
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.fitted import read_mappings
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
@@ -122,7 +123,7 @@ def score(
     else:
         raise click.UsageError("--judgments (or --against) is needed")
     options = _options(choices, None if saved is None else saved.options)
-    given = _mappings(choices["mappings"])
+    given = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     candidates = _candidates(scores, table, options, choices, given)
     new = [candidate.name for candidate in candidates]
     if saved is not None:
@@ -168,23 +169,6 @@ def _options(choices: dict[str, Any], base: ScoringOptions | None) -> ScoringOpt
         directions[system or "*"] = direction
     low = choices["allow_low_coverage"] or (base is not None and base.low_coverage)
     return replace(base or ScoringOptions(), **changed, low_coverage=low, directions=directions)
-
-
-def _mappings(path: str | None) -> dict[str, Any]:
-    """Fitted mappings by system, from a folder of JSON files or from one."""
-    if path is None:
-        return {}
-    from relstudy.mapping.fitted import FittedMapping
-
-    place = Path(path)
-    files = sorted(place.glob("*.json")) if place.is_dir() else [place]
-    if not files:
-        raise RelstudyError(f"{path}: there is no mapping (.json) in this folder")
-    found = {}
-    for file in files:
-        mapping = FittedMapping.read(file)
-        found[mapping.system or file.stem] = mapping
-    return found
 
 
 def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
-from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores import read_scores
 
 PAIR = ["query_id", "result_id"]
@@ -195,10 +195,8 @@ class _Reader:
         return scores[scores["system"].isin(kept)].reset_index(drop=True)
 
     def mappings(self, systems: set[str]) -> dict[str, FittedMapping]:
-        found = {}
-        for file in sorted((self.folder / "mappings").glob("*.json")):
-            mapping = FittedMapping.read(self.note(file))
-            name = mapping.system or file.stem
-            if name in systems:
-                found[name] = mapping
-        return found
+        files = mapping_files(self.folder / "mappings")
+        for file in files:
+            self.note(file)
+        every = read_mappings(self.folder / "mappings") if files else {}
+        return {name: mapping for name, mapping in every.items() if name in systems}

@@ -12,8 +12,8 @@ import pandas as pd
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_json, read_table
-from relstudy.mapping.fitted import KIND, FittedMapping
+from relstudy.common.tables import read_table
+from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, candidates_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
@@ -251,22 +251,6 @@ def _plan(
         options.results,
         options.floor,
     )
-
-
-def read_mappings(folder: Path) -> dict[str, FittedMapping]:
-    """The fitted mappings of a folder, by system (the file's name where the mapping names none)."""
-    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if not files:
-        raise RelstudyError(f"{folder}: there is no mapping (NAME.json) here; `relstudy fit` writes them")
-    found = {}
-    for file in files:
-        content = read_json(file)
-        if isinstance(content, dict) and content.get("kind") == KIND:
-            mapping = FittedMapping.from_json(content, str(file))
-            found[mapping.system or file.stem] = mapping
-    if not found:
-        raise RelstudyError(f"{folder}: none of the JSON files here is a mapping; `relstudy fit` writes them")
-    return found
 
 
 def read_pairs(folder: Path) -> pd.DataFrame:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
+from relstudy.mapping.fitted import FittedMapping, drop_inner_knots, read_mappings
+from relstudy.studyapp.cli import main
+from tests.places import EXAMPLE
 
 finite = st.floats(-1e6, 1e6)
 
@@ -94,3 +98,28 @@ def test_a_mapping_file_is_applied_without_cvxpy_pymc_scipy_or_matplotlib(tmp_pa
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.split("\n")[:2] == ["[3.]", "[]"]
+
+
+def test_a_folder_of_mappings_is_read_alike_by_score_and_report(tmp_path: Path) -> None:
+    """Each had a reader of its own, and of two mappings of one system took the last."""
+    study = tmp_path / "study"
+    shutil.copytree(EXAMPLE, study)
+    (study / "mappings" / "zz.json").write_text((study / "mappings" / "gift.json").read_text())
+    commands = (
+        ("score", study / "scores" / "gift.csv", "-j", study / "judgments.csv", "--mappings", study / "mappings"),
+        ("report", study),
+    )
+    for message, text in (("a second mapping of system 'gift'", None), ("this is not a fitted mapping", "{}")):
+        if text is not None:
+            (study / "mappings" / "zz.json").write_text(text)
+        for command in commands:
+            result = CliRunner().invoke(main, list(map(str, command)))
+            assert (result.exit_code, message in result.stderr) == (1, True), (command[0], result.stderr)
+
+
+def test_a_mapping_without_a_name_is_its_files(tmp_path: Path) -> None:
+    FittedMapping([0, 1], [1, 5]).write(tmp_path / "gift.json")
+    assert read_mappings(tmp_path)["gift"].system == "gift"
+    assert set(read_mappings(tmp_path / "gift.json")) == {"gift"}
+    with pytest.raises(RelstudyError, match="there is no mapping"):
+        read_mappings(tmp_path / "absent")
