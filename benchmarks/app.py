@@ -4,8 +4,8 @@
     python benchmarks/app.py --raters 50 --seconds 10 --peer-venv /tmp/potato
 
 Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
-own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and gets
-it once the ratings are on disk; Potato is sent its two requests. Measured are committed
+own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and
+gets it once the ratings are on disk; Potato is sent its two requests. Measured are committed
 ratings per second, the time from submitting to having the next page, requests that failed (after which the rater loads
 the page again, which belongs to that time), ratings that were
 acknowledged but are not in the data afterwards ("lost"), and pages stored for two raters though one was asked for
@@ -435,7 +435,8 @@ def main() -> None:
         ratio = f"{row['ratings_per_second'] / peer['ratings_per_second']:.1f}" if peer else "–"
         slow = f"{row['p95'] / peer['p95']:.3f}" if peer else "–"
         print(
-            f"{row['server']:22}{row['raters']:>7}{row['ratings_per_second']:>11.1f}{row['p50']:>9.3f}{row['p95']:>9.3f}"
+            f"{row['server']:22}{row['raters']:>7}{row['ratings_per_second']:>11.1f}"
+            f"{row['p50']:>9.3f}{row['p95']:>9.3f}"
             f"{row['errors']:>8}{row['lost']:>6}{row['double']:>8}{ratio:>20}{slow:>14}"
         )
         for kind, count in row["kinds"].items():

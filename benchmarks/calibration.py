@@ -38,7 +38,8 @@ def main() -> None:
     arguments = parser.parse_args()
     frame = make_frame(arguments.ratings, arguments.raters, arguments.pairs)
     print(
-        f"{len(frame):,} ratings, {arguments.raters:,} raters, {arguments.pairs:,} pairs, processor seconds, best of {arguments.repeats}"
+        f"{len(frame):,} ratings, {arguments.raters:,} raters, {arguments.pairs:,} pairs, "
+        f"processor seconds, best of {arguments.repeats}"
     )
     for keys, name in ((["pair_id"], "pair_id (int)"), (["query_id", "result_id"], "query_id, result_id (int)")):
         compare(

@@ -1,9 +1,11 @@
-"""How often the demo's intervals hold the truth, over many samples of one collection: python -P benchmarks/demo.py [DRAWS].
+"""How often the demo's intervals hold the truth, over many samples of one collection.
+
+    python -P benchmarks/demo.py [DRAWS]
 
 Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs anew, the panel rates them without
-pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every index:
-share of draws whose 95 % interval holds the truth, mean error, and standard deviation of the error; once with the panel's
-noisy ratings, and once with judgments free of noise, which leaves the error of sampling alone.
+pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every
+index: share of draws whose 95 % interval holds the truth, mean error, and standard deviation of the error; once with
+the panel's noisy ratings, and once with judgments free of noise, which leaves the error of sampling alone.
 """
 
 from __future__ import annotations

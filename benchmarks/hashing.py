@@ -2,9 +2,9 @@
 
     python benchmarks/hashing.py [--queries 1000] [--codes 1000000] [--bits 64 128] [--distributed 10000000]
 
-Prints a table: billions of query-code pairs a second, the whole job's seconds, and how many times ours is faster. Methods
-that would take minutes are measured on fewer queries and extrapolated; the table says so. faiss is left out where
-`pip install faiss-cpu` was not run.
+Prints a table: billions of query-code pairs a second, the whole job's seconds, and how many times ours is faster.
+Methods that would take minutes are measured on fewer queries and extrapolated; the table says so. faiss is left out
+where `pip install faiss-cpu` was not run.
 """
 
 from __future__ import annotations

@@ -5,15 +5,15 @@
     python benchmarks/sampling.py --bias
     python benchmarks/sampling.py --rounds
 
-Scale: items with keywords and vectors from a seed, four systems (keywords, two sets of vectors, BM25), scored one query at a
-time, written as a study would be. Peers, in the same run: the same draw over a full table of all pairs (for a collection
-small enough), as one would write it with NumPy.
+Scale: items with keywords and vectors from a seed, four systems (keywords, two sets of vectors, BM25), scored one query
+at a time, written as a study would be. Peers, in the same run: the same draw over a full table of all pairs (for a
+collection small enough), as one would write it with NumPy.
 
-Paper: the same with the paper's four systems (keywords, GIFT, SIMPLIcity, ROMM) over pictures that were indexed before; the
-features are made up.
+Paper: the same with the paper's four systems (keywords, GIFT, SIMPLIcity, ROMM) over pictures that were indexed before;
+the features are made up.
 
-Bias: precision and recall of four systems whose relevance is known, by three weightings, mean of 200 draws; then how many
-of such means lie within two standard errors of the demo's truth.
+Bias: precision and recall of four systems whose relevance is known, by three weightings, mean of 200 draws; then how
+many of such means lie within two standard errors of the demo's truth.
 Rounds: uniformity error of the demo's simulated panel before and after a round from mappings.
 """
 
@@ -160,7 +160,7 @@ def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float) 
 
 
 class World:
-    """All pairs of a collection: which are relevant, each system's scores, and the design of a draw over half the queries.
+    """All pairs of a collection: which are relevant, each system's scores, and a draw's design over half the queries.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ def bias(number: int = 400, draws: int = 200) -> None:
         for column, what in enumerate(("precision", "recall")):
             by_rule = "  ".join(f"{mean[row, rule, column]:7.4f}" for rule in (1, 2))
             print(
-                f"{name:>8}  {what:9}  {truth[row, column]:7.4f}  {mean[row, 0, column]:7.4f}  {error[row, column]:7.4f}  "
-                f"{by_rule}"
+                f"{name:>8}  {what:9}  {truth[row, column]:7.4f}  {mean[row, 0, column]:7.4f}  "
+                f"{error[row, column]:7.4f}  {by_rule}"
             )
 
 

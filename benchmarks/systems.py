@@ -3,8 +3,8 @@
     python benchmarks/systems.py [--pictures 1000] [--systems gift,simplicity,romm-all]
 
 Pictures are the demo's, rendered from a seed and shrunk. Peer, in the same run: a 256-bin RGB histogram per picture as
-scikit-image computes it, the least that any system must do (read, decode, look at every pixel). The ratio is of processor seconds, which other work on
-the machine does not change.
+scikit-image computes it, the least that any system must do (read, decode, look at every pixel). The ratio is of
+processor seconds, which other work on the machine does not change.
 """
 
 from __future__ import annotations

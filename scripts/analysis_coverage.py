@@ -3,10 +3,10 @@
     python scripts/analysis_coverage.py [--studies 300] [--queries 100] [--results 20] [--open]
 
 The collection is the demo's: scenes drawn from a seed, and the true relevance of every picture to every other. Four
-systems score all pairs with different skill. A study draws queries by simple random sampling and results by the sampling
-design of `relstudy sample` (exponent 1, floor 0.05); its judgments are the true ones, so that what is tested is the
-design, the weights and the bootstrap. --open leaves out that the queries are a known share of the collection's. The
-tables in docs/scoring.md are what this prints.
+systems score all pairs with different skill. A study draws queries by simple random sampling and results by the
+sampling design of `relstudy sample` (exponent 1, floor 0.05); its judgments are the true ones, so that what is tested
+is the design, the weights and the bootstrap. --open leaves out that the queries are a known share of the collection's.
+The tables in docs/scoring.md are what this prints.
 
 A star marks proportions so near 1 (or 0) that an interval can err at one end only: more than 2.5 % of the studies hold
 not one miss (or hit), and the interval of such a study must reach to 1 (or 0). Of the 5 % only half is left, so 97.5 to
@@ -132,8 +132,9 @@ def main() -> None:
             cells += [f"{np.mean(true[key]):.3f}", f"{100 * np.mean(covered[key]):.1f}{star}"]
         rows.append(cells)
     print(
-        f"{arguments.studies} studies of {arguments.queries} of {IMAGES} queries, {arguments.results} of {IMAGES - 1} results "
-        f"each; {relevant.mean():.1%} of all pairs relevant. Mean truth, and coverage of 95 % intervals in %"
+        f"{arguments.studies} studies of {arguments.queries} of {IMAGES} queries, "
+        f"{arguments.results} of {IMAGES - 1} results each; {relevant.mean():.1%} of all pairs relevant. "
+        f"Mean truth, and coverage of 95 % intervals in %"
         f"{', as if the share of the queries were not known' if arguments.open else ''}.\n"
     )
     print_table(rows, ["", *(text for s in "ABCD" for text in (f"true {s}", f"% {s}"))])

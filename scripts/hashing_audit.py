@@ -3,8 +3,8 @@
     python scripts/hashing_audit.py demo
 
 Takes a study folder with pictures and judgments (`relstudy demo demo --no-serve` makes one). Every picture becomes a
-vector (its thumbnail of 12 x 8 pixels), its keywords are its labels. Prints `relstudy hash audit`, and the scores of four
-baselines at 32 bits against people, beside their mean average precision against the shared-keyword truth.
+vector (its thumbnail of 12 x 8 pixels), its keywords are its labels. Prints `relstudy hash audit`, and the scores of
+four baselines at 32 bits against people, beside their mean average precision against the shared-keyword truth.
 """
 
 from __future__ import annotations

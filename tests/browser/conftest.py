@@ -79,7 +79,7 @@ def watch(page: Any, complaints: list[str]) -> None:
 
 @pytest.fixture
 def new_page(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """A page in a fresh browser: `new_page(width, height, javascript=False, ...)`. It must have nothing to complain of."""
+    """A page in a fresh browser: `new_page(width, height, javascript=False, ...)`. It must not complain."""
     complaints: list[str] = []
     contexts = []
 

@@ -152,7 +152,8 @@ def test_a_whole_session_on_a_phone_fits_its_width(
     def fits() -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, page.url
         small = page.evaluate(
-            """[...document.querySelectorAll('.step, button, .button, label.choice')].map(e => e.getBoundingClientRect())
+            """[...document.querySelectorAll('.step, button, .button, label.choice')]
+               .map(e => e.getBoundingClientRect())
                .filter(r => r.width && (r.width < 24 || r.height < 24)).length"""
         )
         assert small == 0, page.url

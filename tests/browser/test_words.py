@@ -21,10 +21,11 @@ HERE = ROOT / "studyapp"
 
 # What the marked pages may show besides texts: the study's own words, values, names, commands and key caps.
 OWN = re.compile(
-    r"«[^»]*»|Pictures and words|lab@example\.org|Is this about the query\?|How well does (each result|this) match the "
-    r"query\?|It is the same picture\.|How was it\?|easy|hard|Anything else\?|(poor|average|good) match|boats, on a lake|"
-    r"Birds|birds that fly at night|Sailing at dawn|The harbour was quiet when the first boats left\.|By noon it rained\.|"
-    r"yes or no|one to nine|more pictures|pictures|binary|keywords|colour|Enter|Backspace|\bU\b|https?://\S+|"
+    r"«[^»]*»|Pictures and words|lab@example\.org|Is this about the query\?|How well does (each result|this) match "
+    r"the query\?|It is the same picture\.|How was it\?|easy|hard|Anything else\?|(poor|average|good) match|boats, on "
+    r"a lake|Birds|birds that fly at night|Sailing at dawn|The harbour was quiet when the first boats left\.|"
+    r"By noon it rained\.|yes or no|one to nine|more pictures|pictures|binary|keywords|colour|Enter|Backspace|\bU\b|"
+    r"https?://\S+|"
     r"\bR[0-9A-Z]{7}\b|\b[0-9A-Z]{8}\b|relstudy .*|links\.csv|[^A-Za-z]"
 )
 

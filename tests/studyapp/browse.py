@@ -122,7 +122,7 @@ class Browser:
         return self.send(form, **values)
 
     def rate_pages(self, most: int, choose: Callable[[int], str]) -> None:
-        """Rate so many pages, if there are so many, all results of a page alike; `choose` is given the page's number."""
+        """Rate at most so many pages, all results of a page alike; `choose` is given the page's number."""
         for number in range(1, most + 1):
             if self.address == "/thanks":
                 break
