@@ -8,23 +8,12 @@ is undefined gets NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numba
 import numpy as np
 
-
-def _compiled(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    """Compile once and keep it on disk; where no folder may be written (a locked-down installation), once a process."""
-    options = {"nogil": True, "error_model": "numpy"}
-    try:
-        kept: Callable[..., np.ndarray] = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        kept = numba.njit(**options)(function)
-    return kept
+from relstudy.common.compiled import compiled
 
 
-@_compiled
+@compiled
 def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.ndarray:
     """`columns` [quantities, rows] times `times`, float64 [quantities, stop - start].
 
@@ -43,7 +32,7 @@ def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.nd
     return table
 
 
-@_compiled
+@compiled
 def sums_by_bin(
     row: np.ndarray,
     bin_of: np.ndarray,
@@ -80,7 +69,7 @@ def sums_by_bin(
     return table
 
 
-@_compiled
+@compiled
 def retrieval(
     row: np.ndarray,
     group_end: np.ndarray,
@@ -149,7 +138,7 @@ def retrieval(
     return figures
 
 
-@_compiled
+@compiled
 def ranks_by_level(
     row: np.ndarray, level: np.ndarray, levels: int, times: np.ndarray, start: int, stop: int
 ) -> np.ndarray:
@@ -185,7 +174,7 @@ def ranks_by_level(
     return table
 
 
-@_compiled
+@compiled
 def spearman(
     row: np.ndarray,
     group_end: np.ndarray,
@@ -241,7 +230,7 @@ def spearman(
     return figures
 
 
-@_compiled
+@compiled
 def kendall(
     row: np.ndarray,
     group_end: np.ndarray,

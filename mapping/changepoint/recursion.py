@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from relstudy.mapping.compiled import compiled
+from relstudy.common.compiled import compiled
 
 
 @compiled

@@ -168,18 +168,15 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
     from relstudy.analysis.hashing.counting import kernels
 
     rows, bits = queries.rows(), queries.bits
-    total: np.ndarray
-    relevant: np.ndarray
     if isinstance(truth, LabelTruth) and truth.queries.masks is not None:
+        assert truth.database.masks is not None
         marks = np.ascontiguousarray(truth.queries.masks.T)
-        total, relevant = kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
-        return total, relevant
+        return kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
     classes = ByClass.of(truth) if isinstance(truth, LabelTruth) else None
     # Each class costs a pass over a joint histogram; many small ones are counted apart.
     if classes is not None and len(classes.starts) * (bits + 1) ** 2 <= len(database):
         columns = database.take(classes.order).columns
-        total, relevant = kernels.count_by_class(columns, classes.starts, rows, classes.place, bits)
-        return total, relevant
+        return kernels.count_by_class(columns, classes.starts, rows, classes.place, bits)
     one_class, nobodys = np.array([0, len(database)]), np.full(len(queries), -1)
     total, _ = kernels.count_by_class(database.columns, one_class, rows, nobodys, bits)
     return total, _relevant_apart(queries, database, truth.of if classes is None else classes.rows)

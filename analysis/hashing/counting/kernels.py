@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numba.extending import intrinsic
+
+from relstudy.common.compiled import compiled, compiled_for_all_cores
 
 BLOCK = 1 << 16
 """Codes per block: at most 65,536, so that half a block's counts fit 16 bits."""
@@ -27,25 +29,25 @@ def _popcount(context: Any, word: Any) -> tuple[Any, Callable[..., Any]]:
     return word(word), lambda ctx, builder, signature, arguments: builder.ctpop(arguments[0])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distance(words: np.ndarray, query: np.uint64, out: np.ndarray) -> None:
     for j in range(words.size):
         out[j] = _popcount(words[j] ^ query)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_distance(words: np.ndarray, query: np.uint64, out: np.ndarray) -> None:
     for j in range(words.size):
         out[j] += np.uint16(_popcount(words[j] ^ query))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _joint(words: np.ndarray, first: np.uint64, second: np.uint64, side: np.uint16, out: np.ndarray) -> None:
     for j in range(words.size):
         out[j] = np.uint16(np.uint16(_popcount(words[j] ^ first)) * side + np.uint16(_popcount(words[j] ^ second)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _joint_two_words(
     low: np.ndarray, high: np.ndarray, first: np.ndarray, second: np.ndarray, side: np.uint16, out: np.ndarray
 ) -> None:
@@ -57,13 +59,13 @@ def _joint_two_words(
         )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_joint(words: np.ndarray, first: np.uint64, second: np.uint64, side: np.uint16, out: np.ndarray) -> None:
     for j in range(words.size):
         out[j] += np.uint16(np.uint16(_popcount(words[j] ^ first)) * side + np.uint16(_popcount(words[j] ^ second)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_halves(keys: np.ndarray, counts: np.ndarray, size: int) -> None:
     # Two histograms, so that equal keys in a row do not wait for each other's store.
     even, odd, one = counts[:size], counts[size:], np.uint16(1)
@@ -74,7 +76,7 @@ def _count_halves(keys: np.ndarray, counts: np.ndarray, size: int) -> None:
         even[keys[keys.size - 1]] += one
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _marginals(counts: np.ndarray, side: int, of_first: np.ndarray, of_second: np.ndarray) -> None:
     size = side * side
     for a in range(side):
@@ -88,7 +90,7 @@ def _marginals(counts: np.ndarray, side: int, of_first: np.ndarray, of_second: n
         of_first[a] += together
 
 
-@njit(cache=True, parallel=True, nogil=True)
+@compiled_for_all_cores
 def count_by_class(
     columns: np.ndarray, starts: np.ndarray, queries: np.ndarray, classes: np.ndarray, bits: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -158,19 +160,19 @@ def count_by_class(
     return total, relevant
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mark_shared(labels: np.ndarray, query: np.uint64, out: np.ndarray) -> None:
     for j in range(labels.size):
         out[j] |= np.uint16((labels[j] & query) != 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _double(out: np.ndarray) -> None:
     for j in range(out.size):
         out[j] = np.uint16(out[j] * np.uint16(2))
 
 
-@njit(cache=True, parallel=True, nogil=True)
+@compiled_for_all_cores
 def count_by_labels(
     columns: np.ndarray, masks: np.ndarray, queries: np.ndarray, query_masks: np.ndarray, bits: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -207,7 +209,7 @@ def count_by_labels(
     return total, relevant
 
 
-@njit(cache=True, parallel=True, nogil=True)
+@compiled_for_all_cores
 def largest_bins(columns: np.ndarray, multiplicity: np.ndarray, queries: np.ndarray, bits: int) -> np.ndarray:
     """Largest multiplicity of one code within each radius: int64 (M, Q + 1), over unique codes only."""
     number, words, side, size = len(queries), len(columns), bits + 1, columns.shape[1]

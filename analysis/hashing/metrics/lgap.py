@@ -51,8 +51,7 @@ def largest_bins(queries: Codes, unique: UniqueCodes, engine: Engine = "auto") -
     if usable_engine(engine) == "numba":
         from relstudy.analysis.hashing.counting import kernels
 
-        bins: np.ndarray = kernels.largest_bins(unique.codes.columns, unique.multiplicity, queries.rows(), queries.bits)
-        return bins
+        return kernels.largest_bins(unique.codes.columns, unique.multiplicity, queries.rows(), queries.bits)
     bins = np.zeros((len(queries), queries.bits + 1), dtype=np.int64)
     for i, query in enumerate(queries.rows()):
         np.maximum.at(bins[i], unique.codes.distances_from(query), unique.multiplicity)
