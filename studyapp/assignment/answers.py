@@ -1,4 +1,4 @@
-"""What becomes of an answer: each change is a row of its own, the last one counts."""
+"""What becomes of an answer: each change is a row of its own, and the last one is the rating that counts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,61 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.assignment.slots import settle
-from relstudy.studyapp.database.store import assignments, ratings
+from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.database.store import assignments, pairs, raters, ratings
+
+
+def select_ratings(*columns: sa.ColumnElement[Any], every_revision: bool = False) -> sa.Select[Any]:
+    """The query for the ratings that count, in the order in which they were first given; the only one there is.
+
+    A rater may change a rating until the end: each change is a row, the last of them counts, and the time spent on all
+    of them is its time. Whoever reads ratings (export, status, statistics, a page shown again) reads them here.
+
+    Parameters
+    ----------
+    columns : of raters, assignments and pairs, beside those below
+    every_revision : every row as it was given, instead of only those that count
+
+    Returns
+    -------
+    Select with the columns assignment_id, pair_id, rating (None: undecided), seconds (of all revisions together; with
+    `every_revision` of this one), revision (of the rating that counts: how often it was given), rated_at and form
+    """
+    earlier, newer = ratings.alias("earlier"), ratings.alias("newer")
+    seconds: sa.ColumnElement[float] = ratings.c.seconds
+    given_first: sa.ColumnElement[int] = ratings.c.id
+    if not every_revision:
+        of_same_pair = (earlier.c.assignment_id == ratings.c.assignment_id) & (earlier.c.pair_id == ratings.c.pair_id)
+        is_first = ratings.c.revision == 1
+        # Hardly any rating is ever changed; only for those that were is there more than one row to look at.
+        sums = sa.select(sa.func.sum(earlier.c.seconds)).where(of_same_pair).scalar_subquery()
+        seconds = sa.case((is_first, ratings.c.seconds), else_=sums)
+        first = sa.select(sa.func.min(earlier.c.id)).where(of_same_pair).scalar_subquery()
+        given_first = sa.case((is_first, ratings.c.id), else_=first)
+    query = (
+        sa.select(
+            *(ratings.c.assignment_id, ratings.c.pair_id, ratings.c.rating, seconds.label("seconds")),
+            *(ratings.c.revision, ratings.c.rated_at, ratings.c.form, *columns),
+        )
+        .join(assignments, assignments.c.id == ratings.c.assignment_id)
+        .join(raters, raters.c.id == assignments.c.rater)
+        .join(pairs, pairs.c.pair_id == ratings.c.pair_id)
+        .order_by(given_first)
+    )
+    if every_revision:
+        return query
+    is_newer = (
+        (newer.c.assignment_id == ratings.c.assignment_id)
+        & (newer.c.pair_id == ratings.c.pair_id)
+        & (newer.c.revision > ratings.c.revision)
+    )
+    return query.where(~sa.exists(sa.select(newer.c.id).where(is_newer)))
+
 
 # Built once: building a statement costs more than running it.
-_REVISIONS = (
-    sa.select(ratings).where(ratings.c.assignment_id == sa.bindparam("assignment")).order_by(ratings.c.revision)
+_ON_PAGE = select_ratings().where(ratings.c.assignment_id == sa.bindparam("assignment"))
+_SENT = sa.select(ratings.c.pair_id, ratings.c.form, ratings.c.rating).where(
+    ratings.c.assignment_id == sa.bindparam("assignment")
 )
 _INSERT_RATINGS = sa.insert(ratings)
 _ANSWERED = (
@@ -27,39 +77,46 @@ class LockedError(Exception):
     """The rater has finished; this page can no longer be changed."""
 
 
+def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str, float | None]:
+    """The ratings that count on a rater's page, by pair; None is undecided. Empty for a page not answered yet."""
+    return {row.pair_id: row.rating for row in connection.execute(_ON_PAGE, {"assignment": assignment.id})}
+
+
 def submit(
-    connection: sa.Connection,
-    rater: Any,
-    assignment: Assignment,
-    answers: Mapping[str, float | None],
-    seconds: float,
-    form: str,
-    now: float,
+    visit: Visit, assignment: Assignment, answers: Mapping[str, float | None], seconds: float, form: str
 ) -> None:
     """Keep a page's ratings.
 
     Resubmission of the same form changes nothing. A changed rating becomes a new revision; the last one counts.
+
+    Parameters
+    ----------
+    assignment : the rater's page
+    answers : by pair; None is undecided
+    seconds : time on the page, divided by the number of pairs
+    form : the token of the form that was sent
 
     Raises
     ------
     LockedError
         when the rater has finished and an answer differs from the one that counts
     """
-    latest: dict[str, Any] = {}
+    connection = visit.connection
+    counts: dict[str, Any] = {}
     processed: set[tuple[str, str, float | None]] = set()
     if assignment.answered_at is not None:
-        for row in connection.execute(_REVISIONS, {"assignment": assignment.id}):
-            latest[row.pair_id] = row
-            processed.add((row.pair_id, row.form, row.rating))
+        page = {"assignment": assignment.id}
+        counts = {row.pair_id: row for row in connection.execute(_ON_PAGE, page)}
+        processed = {(row.pair_id, row.form, row.rating) for row in connection.execute(_SENT, page)}
     rows = []
     for pair_id, rating in answers.items():
-        last = latest.get(pair_id)
+        last = counts.get(pair_id)
         if last is not None:
             if last.rating == rating:
                 continue
             if last.form != form and (pair_id, form, rating) in processed:
                 continue  # an old form sent again after a later change: it had its say
-            if assignment.position <= rater.locked_to:
+            if assignment.position <= visit.rater.locked_to:
                 raise LockedError
         rows.append(
             {
@@ -68,7 +125,7 @@ def submit(
                 "revision": 1 if last is None else last.revision + 1,
                 "rating": rating,
                 "seconds": seconds,
-                "rated_at": now,
+                "rated_at": visit.now,
                 "form": form,
             }
         )
@@ -76,4 +133,4 @@ def submit(
         connection.execute(_INSERT_RATINGS, rows)
     if assignment.answered_at is None:
         surplus = assignment.slot_id is not None and not settle(connection, assignment)
-        connection.execute(_ANSWERED, {"assignment": assignment.id, "now": now, "is_surplus": surplus})
+        connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": surplus})

@@ -1,23 +1,21 @@
 """What a rater is given next.
 
 The base block comes first, the same for everyone, its pages shuffled per rater. Then unique pairs are drawn at random
-over the whole pool; each page has k slots, a slot is leased to a rater and done when that rater answers. All functions
-run inside one `Store.write()` transaction and take the time as an argument.
+over the whole pool; each page has k slots, a slot is leased to a rater and done when that rater answers. Each `Visit`
+is one `Store.write()` transaction.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.sequence import append
+from relstudy.studyapp.assignment.sequence import NextPage, append
 from relstudy.studyapp.assignment.slots import draw
-from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import assignments, raters
 
@@ -38,100 +36,91 @@ class Step:
     position: int = 0
 
 
-def next_step(
-    connection: sa.Connection, study: Study, catalogue: Catalogue, rater: Any, now: float, *, hand_out: bool = True
-) -> Step:
+def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
     """Where the rater goes next; hands out unique pairs as needed.
 
     `hand_out` is False while the study is paused: then only what the rater already holds comes.
     """
     handed: dict[tuple[str, str], int] = {}
     answered = 0
-    for block, kind, count, done in connection.execute(_COUNTS, {"rater": rater.id}):
+    for block, kind, count, done in visit.connection.execute(_COUNTS, {"rater": visit.rater.id}):
         handed[block, kind] = count
         answered += done
     # Pages are answered in their order (a form exists only for the first that waits), so counts say which is next.
     waiting = sum(handed.values()) - answered
     if hand_out and waiting <= AHEAD:
-        waiting += _hand_out(connection, study, catalogue, rater, now, handed, AHEAD + 1 - waiting)
+        waiting += _hand_out(visit, handed, AHEAD + 1 - waiting)
     if waiting:
         return Step("rate", answered + 1)
-    if study.questions and rater.answered_at is None:
+    if visit.study.questions and visit.rater.answered_at is None:
         return Step("questions")
     return Step("thanks")
 
 
-def _hand_out(
-    connection: sa.Connection,
-    study: Study,
-    catalogue: Catalogue,
-    rater: Any,
-    now: float,
-    handed: dict[tuple[str, str], int],
-    wanted: int,
-) -> int:
+def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> int:
     """Hand out up to `wanted` further pages; says how many there were."""
     for count in range(wanted):
-        position = sum(handed.values()) + 1
-        found = _draw_next(connection, study, catalogue, rater, now, handed, position)
-        if found is None:
+        drawn = _draw_next(visit, handed)
+        if drawn is None:
             return count
-        handed[found] = handed.get(found, 0) + 1
+        handed[drawn] = handed.get(drawn, 0) + 1
     return wanted
 
 
-def _draw_next(
-    connection: sa.Connection,
-    study: Study,
-    catalogue: Catalogue,
-    rater: Any,
-    now: float,
-    handed: Mapping[tuple[str, str], int],
-    position: int,
-) -> tuple[str, str] | None:
-    blocks = [block for block in study.blocks if block.unique]
-    extra = rater.extra_pages
+def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> tuple[str, str] | None:
+    """Hand out one page; its block and kind, or None when there is nothing more for this rater.
+
+    `handed` counts the rater's pages so far, by block and kind.
+    """
+    position = sum(handed.values()) + 1
+    blocks = [block for block in visit.study.blocks if block.unique]
+    extra = visit.rater.extra_pages
     for block in blocks:
-        got = handed.get((block.name, "pair"), 0)
+        drawn = handed.get((block.name, "pair"), 0)
         quota = block.pages_per_rater
         if quota is not None:
-            extra -= max(0, got - quota)
-        check = _check_due(study, catalogue, rater, block, got, handed.get((block.name, "check"), 0))
+            extra -= max(0, drawn - quota)
+        check = _check_due(visit, block, drawn, handed.get((block.name, "check"), 0))
         if check is not None:
-            append(connection, catalogue, rater, position, block, "check", check, now)
+            append(visit, NextPage(position, block.name, "check", check))
             return block.name, "check"
-        if (quota is None or got < quota) and draw(connection, study, catalogue, rater, position, block, now):
+        if (quota is None or drawn < quota) and draw(visit, position, block):
             return block.name, "pair"
         if handed.get((block.name, "repeat"), 0) < block.repeats:
-            repeated = _page_to_repeat(connection, rater, block)
+            repeated = _page_to_repeat(visit, block)
             if repeated is not None:
-                append(connection, catalogue, rater, position, block, "repeat", repeated, now)
+                append(visit, NextPage(position, block.name, "repeat", repeated))
                 return block.name, "repeat"
     if extra > 0:
         for block in blocks:
-            if draw(connection, study, catalogue, rater, position, block, now):
+            if draw(visit, position, block):
                 return block.name, "pair"
     return None
 
 
-def _check_due(study: Study, catalogue: Catalogue, rater: Any, block: Block, got: int, given: int) -> int | None:
-    """The attention check whose turn it is, at places drawn per rater: before, between or after the block's pages."""
+def _check_due(visit: Visit, block: Block, drawn: int, given: int) -> int | None:
+    """The page of the attention check whose turn it is: before, between or after the block's pages, at random places.
+
+    `drawn` and `given` are how many of the block's pages and of its checks the rater has been given.
+    """
+    rater, catalogue = visit.rater, visit.catalogue
     checks = list(catalogue.of(block.name, "check"))
     pages_ahead = len(catalogue.of(block.name, "pair"))
     if block.pages_per_rater is not None:
         pages_ahead = min(pages_ahead, block.pages_per_rater)
     if given >= len(checks) or not pages_ahead or rater.finished_at is not None:
         return None
-    generator = random.Random(f"{study.seed}:{rater.seed}:{block.name}:checks")
+    generator = random.Random(f"{visit.study.seed}:{rater.seed}:{block.name}:checks")
     generator.shuffle(checks)
-    places = sorted(generator.randint(0, pages_ahead) for _ in checks)
-    return checks[given] if places[given] <= got else None
+    turns = sorted(generator.randint(0, pages_ahead) for _ in checks)
+    return checks[given] if turns[given] <= drawn else None
 
 
-def _page_to_repeat(connection: sa.Connection, rater: Any, block: Block) -> int | None:
-    mine = assignments.alias()
-    again = sa.select(mine.c.id).where(
-        mine.c.rater == rater.id, mine.c.kind == "repeat", mine.c.page_id == assignments.c.page_id
+def _page_to_repeat(visit: Visit, block: Block) -> int | None:
+    rater = visit.rater
+    shown = assignments.alias()
+    again = sa.select(shown.c.id).where(
+        shown.c.rater == rater.id, shown.c.kind == "repeat", shown.c.page_id == assignments.c.page_id
     )
     query = (
         sa.select(assignments.c.page_id)
@@ -144,25 +133,28 @@ def _page_to_repeat(connection: sa.Connection, rater: Any, block: Block) -> int 
         )
         .order_by(assignments.c.position)
     )
-    answered = list(connection.execute(query).scalars())
+    answered = list(visit.connection.execute(query).scalars())
     return random.Random(f"{rater.seed}:{len(answered)}").choice(answered) if answered else None
 
 
-def finish(connection: sa.Connection, rater: Any, now: float) -> None:
+def finish(visit: Visit) -> None:
     """The rater has reached the end: what is answered stays as it is."""
+    rater = visit.rater
     last = (
         sa.select(sa.func.coalesce(sa.func.max(assignments.c.position), 0))
         .where(assignments.c.rater == rater.id, assignments.c.answered_at.is_not(None))
         .scalar_subquery()
     )
-    connection.execute(
+    visit.connection.execute(
         sa.update(raters)
         .where(raters.c.id == rater.id)
-        .values(finished_at=sa.func.coalesce(raters.c.finished_at, now), locked_to=last)
+        .values(finished_at=sa.func.coalesce(raters.c.finished_at, visit.now), locked_to=last)
     )
 
 
-def add_pages(connection: sa.Connection, study: Study, rater: Any) -> None:
-    """Let the rater have some more unique pairs."""
-    more = max((block.more_pages for block in study.blocks if block.unique), default=0)
-    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(extra_pages=raters.c.extra_pages + more))
+def add_pages(visit: Visit) -> Visit:
+    """Let the rater have some more unique pairs; the visit goes on with the rater as they are then."""
+    more = max((block.more_pages for block in visit.study.blocks if block.unique), default=0)
+    extra = visit.rater.extra_pages + more
+    visit.connection.execute(sa.update(raters).where(raters.c.id == visit.rater.id).values(extra_pages=extra))
+    return replace(visit, rater=visit.rater._replace(extra_pages=extra))

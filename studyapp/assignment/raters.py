@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -14,7 +14,38 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import raters
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-_LOCKED = sa.select(raters).where(raters.c.id == sa.bindparam("rater")).with_for_update()
+
+
+class Rater(NamedTuple):
+    """A rater as stored; times are seconds since 1970.
+
+    `id` is the database's own number, `rater_id` the code that exports show. `entry` and `identity` say who they are:
+    the rule they came by, and a token's hash, a platform's id or a random number. `extra_pages` were asked for with
+    "rate some more"; up to page `locked_to` nothing can be changed. `answers` are those to the exit questions.
+    """
+
+    id: int
+    rater_id: str
+    session_key: str
+    entry: str
+    identity: str
+    parameters: dict[str, str]
+    seed: int
+    completion_code: str
+    created_at: float
+    consented_at: float | None
+    started_at: float | None
+    finished_at: float | None
+    locked_to: int
+    extra_pages: int
+    answers: dict[str, str] | None
+    answered_at: float | None
+
+
+RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
+# Built once: building a statement costs more than running it.
+_BY_ID = sa.select(*RATER_COLUMNS).where(raters.c.id == sa.bindparam("rater"))
+_LOCKED = _BY_ID.with_for_update()
 
 
 def token_identity(token: str) -> str:
@@ -22,15 +53,28 @@ def token_identity(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def find_rater(connection: sa.Connection, entry: str, identity: str) -> Any:
+def find_rater(connection: sa.Connection, entry: str, identity: str) -> Rater | None:
     """The rater who came by this way under this identity, or None."""
-    query = sa.select(raters).where(raters.c.entry == entry, raters.c.identity == identity)
-    return connection.execute(query).one_or_none()
+    query = sa.select(*RATER_COLUMNS).where(raters.c.entry == entry, raters.c.identity == identity)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else Rater(*row)
 
 
-def lock_rater(connection: sa.Connection, rater: int) -> Any:
-    """The rater's row, held until the transaction ends: one rater's requests go one after the other."""
-    return connection.execute(_LOCKED, {"rater": rater}).one_or_none()
+def read_rater(connection: sa.Connection, rater: int) -> Rater | None:
+    """The rater with this number, or None."""
+    row = connection.execute(_BY_ID, {"rater": rater}).one_or_none()
+    return None if row is None else Rater(*row)
+
+
+def read_raters(connection: sa.Connection) -> list[Rater]:
+    """Every rater, in the order in which they came."""
+    return [Rater(*row) for row in connection.execute(sa.select(*RATER_COLUMNS).order_by(raters.c.id))]
+
+
+def lock_rater(connection: sa.Connection, rater: int) -> Rater | None:
+    """The rater with this number, held until the transaction ends: one rater's requests go one after the other."""
+    row = connection.execute(_LOCKED, {"rater": rater}).one_or_none()
+    return None if row is None else Rater(*row)
 
 
 def enrol(
@@ -40,7 +84,7 @@ def enrol(
     identity: str,
     parameters: Mapping[str, str],
     now: float,
-) -> Any:
+) -> Rater:
     """The rater of this identity; a new one at first sight. One person never becomes two."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     statement = (
@@ -60,7 +104,20 @@ def enrol(
         .on_conflict_do_nothing(index_elements=["entry", "identity"])
     )
     connection.execute(statement)
-    return find_rater(connection, entry, identity)
+    rater = find_rater(connection, entry, identity)
+    assert rater is not None
+    return rater
+
+
+def record_consent(connection: sa.Connection, rater: Rater, now: float) -> None:
+    """The rater has consented; the first time is kept."""
+    first = sa.update(raters).where(raters.c.id == rater.id, raters.c.consented_at.is_(None))
+    connection.execute(first.values(consented_at=now))
+
+
+def record_exit_answers(connection: sa.Connection, rater: Rater, answers: Mapping[str, str], now: float) -> None:
+    """Keep the rater's answers to the exit questions, by the questions' ids, in place of earlier ones."""
+    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(answers=dict(answers), answered_at=now))
 
 
 def code(length: int) -> str:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
-from relstudy.studyapp.assignment.raters import lock_rater
-from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.assignment.raters import RATER_COLUMNS, Rater, lock_rater
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import assignments, raters
 
@@ -37,19 +37,19 @@ class RaterPage:
 
     Parameters
     ----------
-    rater : the row of `raters`
+    rater : who asks
     assignment : the page at the position asked for, or None
     too_early : an earlier page is still unanswered
     upcoming : the pairs of the page after, where it is handed out already
     """
 
-    rater: Any
+    rater: Rater
     assignment: Assignment | None
     too_early: bool
     upcoming: list[str] | None
 
 
-def _held_query() -> sa.Select[Any]:
+def _page_query() -> sa.Select[Any]:
     here, after, before = assignments.alias("here"), assignments.alias("after"), assignments.alias("before")
     position: sa.BindParameter[int] = sa.bindparam("position", type_=sa.Integer)
     earlier = sa.select(before.c.id).where(
@@ -57,7 +57,7 @@ def _held_query() -> sa.Select[Any]:
     )
     return (
         sa.select(
-            *raters.c,
+            *RATER_COLUMNS,
             *(here.c[name].label(f"here_{name}") for name in Assignment._fields),
             after.c.pair_ids.label("upcoming"),
             earlier.exists().label("too_early"),
@@ -72,7 +72,7 @@ def _held_query() -> sa.Select[Any]:
 
 
 # Built once: building a statement costs more than running it.
-_HELD = _held_query()
+_PAGE = _page_query()
 _INSERT = sa.insert(assignments)
 
 
@@ -82,33 +82,50 @@ def find_rater_page(connection: sa.Connection, rater: int, position: int, *, loc
         # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
         # SQLite has one writer at a time anyway.
         lock_rater(connection, rater)
-    row = connection.execute(_HELD, {"rater": rater, "position": position}).one_or_none()
+    row = connection.execute(_PAGE, {"rater": rater, "position": position}).one_or_none()
     if row is None:
         return None
     assignment = None
     if row.here_id is not None:
         assignment = Assignment(*(getattr(row, f"here_{name}") for name in Assignment._fields))
-    return RaterPage(row, assignment, bool(row.too_early), row.upcoming)
+    rater_row = Rater(*row[: len(Rater._fields)])
+    return RaterPage(rater_row, assignment, bool(row.too_early), row.upcoming)
 
 
-def start(connection: sa.Connection, study: Study, catalogue: Catalogue, rater: Any, now: float) -> None:
+def count_answered(connection: sa.Connection, rater: Rater) -> int:
+    """How many pages the rater has answered."""
+    query = sa.select(sa.func.count(assignments.c.answered_at)).where(assignments.c.rater == rater.id)
+    return int(connection.execute(query).scalar_one())
+
+
+def start(visit: Visit) -> None:
     """Lay out practice and base blocks for a rater, once."""
+    rater, catalogue = visit.rater, visit.catalogue
     if rater.started_at is not None:
         return
-    generator = random.Random(f"{study.seed}:{rater.seed}:start")
+    generator = random.Random(f"{visit.study.seed}:{rater.seed}:start")
     sequence: list[tuple[str, str, int]] = []
-    for block in study.blocks:
+    for block in visit.study.blocks:
         sequence += [("practice", block.name, page_id) for page_id in catalogue.of(block.name, "practice")]
-    for block in study.blocks:
+    for block in visit.study.blocks:
         if not block.unique:
             sequence += _base_sequence(block, catalogue, generator)
     rows = [
-        _row(rater, position, block_name, kind, catalogue.pages[page_id], generator, now)
+        {
+            "rater": rater.id,
+            "position": position,
+            "block": block_name,
+            "kind": kind,
+            "slot_id": None,
+            "handed_at": visit.now,
+            "surplus": False,
+            **_shuffled(catalogue.pages[page_id], generator),
+        }
         for position, (kind, block_name, page_id) in enumerate(sequence, start=1)
     ]
     if rows:
-        connection.execute(sa.insert(assignments), rows)
-    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(started_at=now))
+        visit.connection.execute(_INSERT, rows)
+    visit.connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(started_at=visit.now))
 
 
 def _base_sequence(block: Block, catalogue: Catalogue, generator: random.Random) -> list[tuple[str, str, int]]:
@@ -121,43 +138,32 @@ def _base_sequence(block: Block, catalogue: Catalogue, generator: random.Random)
     return sequence + [("repeat", block.name, page_id) for page_id in repeated]
 
 
-def _row(
-    rater: Any,
-    position: int,
-    block: str,
-    kind: str,
-    page: PageRow,
-    generator: random.Random,
-    now: float,
-    slot_id: int | None = None,
-) -> dict[str, Any]:
-    return {
-        "rater": rater.id,
-        "position": position,
-        "block": block,
-        "kind": kind,
-        "page_id": page.id,
-        "pair_ids": generator.sample(page.pair_ids, len(page.pair_ids)),
-        "slot_id": slot_id,
-        "handed_at": now,
-        "surplus": False,
-    }
+def _shuffled(page: PageRow, generator: random.Random) -> dict[str, Any]:
+    """A page's results in an order of the rater's own."""
+    return {"page_id": page.id, "pair_ids": generator.sample(page.pair_ids, len(page.pair_ids))}
 
 
-def append(
-    connection: sa.Connection,
-    catalogue: Catalogue,
-    rater: Any,
-    position: int,
-    block: Block,
-    kind: str,
-    page_id: int,
-    now: float,
-    slot_id: int | None = None,
-) -> int:
+@dataclass(frozen=True)
+class NextPage:
+    """A page to be put at the end of a rater's sequence: where, of which block and kind, and the slot it takes."""
+
+    position: int
+    block: str
+    kind: str
+    page_id: int
+    slot_id: int | None = None
+
+
+def append(visit: Visit, page: NextPage) -> int:
     """Put a page at the end of a rater's sequence; the id of the assignment."""
-    generator = random.Random(f"{rater.seed}:{position}:{page_id}")
-    row = _row(rater, position, block.name, kind, catalogue.pages[page_id], generator, now, slot_id)
-    key = connection.execute(_INSERT, row).inserted_primary_key
+    generator = random.Random(f"{visit.rater.seed}:{page.position}:{page.page_id}")
+    row = {
+        "rater": visit.rater.id,
+        "handed_at": visit.now,
+        "surplus": False,
+        **vars(page),
+        **_shuffled(visit.catalogue.pages[page.page_id], generator),
+    }
+    key = visit.connection.execute(_INSERT, row).inserted_primary_key
     assert key is not None
     return int(key[0])

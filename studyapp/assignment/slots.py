@@ -7,9 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.sequence import Assignment, append
-from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.assignment.sequence import Assignment, NextPage, append
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import DONE, LEASED, OPEN, assignments, slots
 
@@ -20,14 +19,14 @@ HAND_OUT_RULE = (
 
 
 def _slot_query(*conditions: Any) -> sa.Select[Any]:
-    mine = sa.select(assignments.c.id).where(
+    had_before = sa.select(assignments.c.id).where(
         assignments.c.rater == sa.bindparam("rater"),
         assignments.c.page_id == slots.c.page_id,
         assignments.c.kind == "pair",
     )
     return (
         sa.select(slots.c.id, slots.c.page_id)
-        .where(slots.c.block == sa.bindparam("block"), *conditions, ~mine.exists())
+        .where(slots.c.block == sa.bindparam("block"), *conditions, ~had_before.exists())
         .order_by(slots.c.order_key)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -52,35 +51,32 @@ _SETTLE = (
 )
 
 
-def draw(
-    connection: sa.Connection, study: Study, catalogue: Catalogue, rater: Any, position: int, block: Block, now: float
-) -> bool:
+def draw(visit: Visit, position: int, block: Block) -> bool:
     """Lease one slot at random over the pool to the rater; False when there is none."""
-    values = {"rater": rater.id, "block": block.name}
-    slot = _expired_slot(connection, study, catalogue, values, now) or connection.execute(_OPEN, values).first()
+    values = {"rater": visit.rater.id, "block": block.name}
+    slot = _expired_slot(visit, values) or visit.connection.execute(_OPEN, values).first()
     if slot is None:
         return False
-    key = append(connection, catalogue, rater, position, block, "pair", slot.page_id, now, slot.id)
-    connection.execute(_LEASE, {"slot": slot.id, "until": now + 60 * study.lease_minutes, "assignment": key})
+    key = append(visit, NextPage(position, block.name, "pair", slot.page_id, slot.id))
+    until = visit.now + 60 * visit.study.lease_minutes
+    visit.connection.execute(_LEASE, {"slot": slot.id, "until": until, "assignment": key})
     return True
 
 
-def _expired_slot(
-    connection: sa.Connection, study: Study, catalogue: Catalogue, values: Mapping[str, Any], now: float
-) -> Any:
+def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:
     """A slot whose lease is over, if any.
 
     Leases only ever begin anew, so once it is known which ends first, there is nothing to look for before that.
     """
-    block = values["block"]
-    if now < catalogue.nothing_expires_before.get(block, 0.0):
+    block, now, expires = values["block"], visit.now, visit.catalogue.nothing_expires_before
+    if now < expires.get(block, 0.0):
         return None
-    slot = connection.execute(_EXPIRED, {**values, "now": now}).first()
+    slot = visit.connection.execute(_EXPIRED, {**values, "now": now}).first()
     if slot is None:
-        first = connection.execute(_FIRST_TO_EXPIRE, {"block": block}).scalar_one()
-        newest = now + 60 * study.lease_minutes
+        first = visit.connection.execute(_FIRST_TO_EXPIRE, {"block": block}).scalar_one()
+        newest = now + 60 * visit.study.lease_minutes
         # A lease that this rater may not take over (the page was theirs before) must not hide others for long.
-        catalogue.nothing_expires_before[block] = min(newest, max(first if first is not None else newest, now + 1))
+        expires[block] = min(newest, max(first if first is not None else newest, now + 1))
     return slot
 
 
@@ -103,10 +99,10 @@ def settle(connection: sa.Connection, assignment: Assignment) -> bool:
             return True
 
 
-def renew(connection: sa.Connection, study: Study, assignment: Assignment, now: float) -> None:
+def renew(visit: Visit, assignment: Assignment) -> None:
     """Keep an unanswered page for the rater who is looking at it, if nobody else has it by now."""
-    connection.execute(
+    visit.connection.execute(
         sa.update(slots)
         .where(slots.c.id == assignment.slot_id, slots.c.assignment_id == assignment.id)
-        .values(leased_until=now + 60 * study.lease_minutes)
+        .values(leased_until=visit.now + 60 * visit.study.lease_minutes)
     )

@@ -25,6 +25,7 @@ except ImportError:  # Windows: SQLite's own locking and busy timeout must do
 
 BUSY_SECONDS = 5.0
 OPEN, LEASED, DONE = 0, 1, 2
+Transaction = sa.Connection  # for rooms that hand one on and send no SQL of their own
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
 
 metadata = sa.MetaData(
@@ -204,7 +205,7 @@ class Store:
                     connection.exec_driver_sql("ROLLBACK")
 
     @contextlib.contextmanager
-    def glance(self) -> Iterator[sa.Connection]:
+    def read_one(self) -> Iterator[sa.Connection]:
         """For a single SELECT, which is consistent by itself and needs no transaction around it."""
         with self._single.connect() as connection:
             yield connection
@@ -285,6 +286,35 @@ class Store:
         except sa.exc.OperationalError as error:
             raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
 
+    def answers(self) -> bool:
+        """Whether the database can be reached and read."""
+        try:
+            with self.read_one() as connection:
+                connection.execute(sa.text("SELECT 1"))
+        except sa.exc.SQLAlchemyError:
+            return False
+        return True
+
+    def require_study(self, folder: Path) -> None:
+        """Refuse a database in which no study has been set up yet.
+
+        Raises
+        ------
+        RelstudyError
+            when there is no database, or one without a study's tables, or it cannot be opened
+        """
+        if self.is_sqlite and not Path(str(self.url.database)).exists():
+            raise RelstudyError(
+                f"{folder}: nothing has been rated here yet; `relstudy serve {folder}` makes the database"
+            )
+        try:
+            if not sa.inspect(self.engine).has_table("ratings"):
+                raise RelstudyError(
+                    f"the database {self.shown} holds no study yet; `relstudy serve {folder}` makes one"
+                )
+        except sa.exc.OperationalError as error:
+            raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
+
     @property
     def shown(self) -> str:
         """The address, without a password."""
@@ -295,8 +325,14 @@ class Store:
         self.engine.dispose()
 
 
-def classify_error(error: sa.exc.DBAPIError) -> str:
-    """What kept the database from working: "full", "busy" or "broken"."""
+# What `read`, `read_one` and `write` raise when the database does not do what it is asked.
+DATABASE_ERRORS = (sa.exc.DBAPIError, sa.exc.TimeoutError)
+
+
+def classify_error(error: Exception) -> str:
+    """What kept the database from working (one of DATABASE_ERRORS): "full", "busy" or "broken"."""
+    if not isinstance(error, sa.exc.DBAPIError):
+        return "busy"  # no connection became free in time
     text = str(error.orig).lower()
     code = getattr(error.orig, "sqlstate", None) or ""
     if "disk is full" in text or "no space left" in text or "disk i/o error" in text or code.startswith("53"):

@@ -8,8 +8,11 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.answers import select_ratings
+from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, assignments, pairs, raters, ratings
+from relstudy.studyapp.config.study_parts import KnownPair
+from relstudy.studyapp.database.store import Store, assignments, pairs, raters
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 COLUMNS = (
@@ -36,60 +39,29 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     `block` is base or unique for the ratings that calibration is for, else check, repeat or practice. `rating` is
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
-    answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a row, with its number in `revision`.
+    answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a
+    row, with its number in `revision`.
     """
     scales = {block.name: block.scale.name for block in study.blocks}
-    known = known_pair_ids(study)
-    query = (
-        sa.select(
-            raters.c.rater_id,
-            ratings.c.pair_id,
-            pairs.c.query_id,
-            pairs.c.result_id,
-            pairs.c.block,
-            pairs.c.source,
-            pairs.c.inclusion_probability,
-            pairs.c.query_probability,
-            pairs.c.rank,
-            assignments.c.block.label("study_block"),
-            assignments.c.kind,
-            assignments.c.position,
-            assignments.c.surplus,
-            ratings.c.assignment_id,
-            ratings.c.revision,
-            ratings.c.rating,
-            ratings.c.seconds,
-            ratings.c.rated_at,
-        )
-        .join(assignments, assignments.c.id == ratings.c.assignment_id)
-        .join(raters, raters.c.id == assignments.c.rater)
-        .join(pairs, pairs.c.pair_id == ratings.c.pair_id)
-        .order_by(ratings.c.id)
+    known_pairs = known_pair_ids(study)
+    query = select_ratings(
+        *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
+        *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
+        *(assignments.c.kind, assignments.c.position, assignments.c.surplus),
+        every_revision=history,
     )
-    last: dict[Any, dict[str, Any]] = {}
-    rows = []
     with store.read() as connection:
-        for row in connection.execute(query):
-            record = _record(row, scales, known)
-            if history:
-                record["revision"] = row.revision
-                rows.append(record)
-                continue
-            earlier = last.get((row.assignment_id, row.pair_id))
-            if earlier is not None:
-                record["seconds"] = round(record["seconds"] + earlier["seconds"], 3)
-            last[(row.assignment_id, row.pair_id)] = record
-    columns = [*COLUMNS, "revision"] if history else list(COLUMNS)
-    frame = pd.DataFrame(rows if history else list(last.values()), columns=columns)
+        rows = [_record(row, scales, known_pairs) for row in connection.execute(query)]
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(["revision"] if history else [])])
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability"], "float64")
     return frame.astype({**numbers, "rank": "Int64"})
 
 
-def _record(row: Any, scales: dict[str, str], known: dict[str, Any]) -> dict[str, Any]:
+def _record(row: sa.Row[Any], scales: dict[str, str], known_pairs: dict[str, KnownPair]) -> dict[str, Any]:
     kind = row.block if row.kind == "pair" else row.kind
     passed = ""
-    if row.pair_id in known:
-        passed = "yes" if row.rating in known[row.pair_id].expected else "no"
+    if row.pair_id in known_pairs:
+        passed = "yes" if row.rating in known_pairs[row.pair_id].expected else "no"
     return {
         "rater_id": row.rater_id,
         "pair_id": row.pair_id,
@@ -104,6 +76,7 @@ def _record(row: Any, scales: dict[str, str], known: dict[str, Any]) -> dict[str
         "surplus": int(bool(row.surplus)),
         "passed": passed,
         "revisions": row.revision,
+        "revision": row.revision,
         "position": row.position,
         "handed_out": HANDED_OUT.get(kind, ""),
         "inclusion_probability": row.inclusion_probability,
@@ -115,29 +88,26 @@ def _record(row: Any, scales: dict[str, str], known: dict[str, Any]) -> dict[str
 
 def people_table(store: Store, study: Study) -> pd.DataFrame:
     """One row per rater: way in, times, completion code, parameters kept, answers to the exit questions."""
-    query = sa.select(raters).order_by(raters.c.id)
-    rows = []
     with store.read() as connection:
-        for row in connection.execute(query):
-            times = {
-                name: "" if value is None else datetime.fromtimestamp(value, UTC).isoformat(timespec="seconds")
-                for name, value in (
-                    ("invited_or_joined_at", row.created_at),
-                    ("consented_at", row.consented_at),
-                    ("started_at", row.started_at),
-                    ("finished_at", row.finished_at),
-                )
+        people = read_raters(connection)
+    return pd.DataFrame(
+        [
+            {
+                "rater_id": rater.rater_id,
+                "entry": rater.entry,
+                "platform_id": rater.identity if rater.entry in ("prolific", "crowd") else "",
+                **{f"parameter_{name}": rater.parameters.get(name, "") for name in study.entry.keep_parameters},
+                "invited_or_joined_at": _utc(rater.created_at),
+                "consented_at": _utc(rater.consented_at),
+                "started_at": _utc(rater.started_at),
+                "finished_at": _utc(rater.finished_at),
+                "completion_code": rater.completion_code,
+                **{f"question_{q.id}": (rater.answers or {}).get(q.id, "") for q in study.questions},
             }
-            crowd = row.entry in ("prolific", "crowd")
-            rows.append(
-                {
-                    "rater_id": row.rater_id,
-                    "entry": row.entry,
-                    "platform_id": row.identity if crowd else "",
-                    **{f"parameter_{name}": row.parameters.get(name, "") for name in study.entry.keep_parameters},
-                    **times,
-                    "completion_code": row.completion_code,
-                    **{f"question_{q.id}": (row.answers or {}).get(q.id, "") for q in study.questions},
-                }
-            )
-    return pd.DataFrame(rows)
+            for rater in people
+        ]
+    )
+
+
+def _utc(moment: float | None) -> str:
+    return "" if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")

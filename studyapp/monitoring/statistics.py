@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import sqlalchemy as sa
 
 from relstudy.analysis.indices.uniformity import response_shares, uniformity_error
 from relstudy.calibration.agreement import krippendorff_alpha
@@ -20,9 +19,10 @@ from relstudy.calibration.methods.linear import none as unchanged
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.common.estimates import Estimate
+from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Scale
-from relstudy.studyapp.database.store import Store, assignments, pairs, raters, ratings
+from relstudy.studyapp.database.store import Store, assignments, pairs, raters
 
 SECONDS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CHECKPOINTS = 24
@@ -62,7 +62,7 @@ class RaterView:
 
 @dataclass(frozen=True)
 class StudyStatistics:
-    """All of it. Times are seconds since 1970; `growth_of_blocks` holds running counts at `times`."""
+    """Everything that the ratings tell, for the admin pages. Times are seconds since 1970; `growth_of_blocks` holds running counts at `times`."""
 
     times: tuple[float, ...] = ()
     growth_of_blocks: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -78,43 +78,30 @@ class StudyStatistics:
 
 
 def study_statistics(store: Store, study: Study) -> StudyStatistics:
-    """Look over everything rated so far; surplus ratings count, checks, repeats and practice do not."""
+    """Sum up everything rated so far; surplus ratings count, checks, repeats and practice do not."""
     table = _current(store, study)
     return statistics_of(table, study) if len(table) else StudyStatistics()
 
 
 def _current(store: Store, study: Study) -> pd.DataFrame:
-    """The ratings that count, as columns; seconds are summed over revisions.
-
-    Leaner than the export's table, because it is read again and again while people rate.
-    """
-    query = (
-        sa.select(
-            *(raters.c.rater_id, ratings.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block),
-            *(pairs.c.source, assignments.c.block.label("study_block"), ratings.c.assignment_id),
-            *(ratings.c.rating, ratings.c.seconds, ratings.c.rated_at.label("at")),
-        )
-        .join(assignments, assignments.c.id == ratings.c.assignment_id)
-        .join(raters, raters.c.id == assignments.c.rater)
-        .join(pairs, pairs.c.pair_id == ratings.c.pair_id)
-        .where(assignments.c.kind == "pair", assignments.c.block.in_([block.name for block in study.blocks]))
-        .order_by(ratings.c.revision)
-    )
+    """The ratings that count, as columns; leaner than the export, because it is read again and again while people rate."""
+    blocks = {block.name: block.scale.name for block in study.blocks}
+    query = select_ratings(
+        *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source),
+        assignments.c.block.label("study_block"),
+    ).where(assignments.c.kind == "pair", assignments.c.block.in_(blocks))
     with store.read() as connection:
         answer = connection.execute(query)
         table = pd.DataFrame.from_records(answer.fetchall(), columns=list(answer.keys()))
     table["rating"] = table["rating"].astype("float64")
-    table["scale"] = table["study_block"].map({block.name: block.scale.name for block in study.blocks})
-    if table.duplicated(["assignment_id", "pair_id"]).any():
-        table["seconds"] = table.groupby(["assignment_id", "pair_id"])["seconds"].transform("sum")
-        table = table.drop_duplicates(["assignment_id", "pair_id"], keep="last")
-    return table
+    table["scale"] = table["study_block"].map(blocks)
+    return table.rename(columns={"rated_at": "at"})
 
 
 def statistics_of(table: pd.DataFrame, study: Study) -> StudyStatistics:
-    """The same from rows of base and unique pairs, not empty.
+    """What a table of ratings tells, as `study_statistics` does for a study's database.
 
-    Needed columns: rater_id, pair_id, query_id, result_id, block (base or unique), study_block, scale, source, rating
+    Base and unique pairs alone, at least one. Needed columns: rater_id, pair_id, query_id, result_id, block (base or unique), study_block, scale, source, rating
     (NaN: undecided), seconds, at (seconds since 1970).
     """
     table = table.sort_values("at", kind="stable")
@@ -162,14 +149,14 @@ def _sources(table: pd.DataFrame, scale: Scale) -> list[SourceUse]:
                 scale.name,
                 name,
                 int(np.isfinite(rating).sum()),
-                {f"{value:g}": _known(share) or 0.0 for value, share in zip(scale.values, shares, strict=True)},
+                {f"{value:g}": _finite(share) or 0.0 for value, share in zip(scale.values, shares, strict=True)},
                 uniformity_error(rating, scale.values).value,
             )
         )
     return uses
 
 
-def _known(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
@@ -194,7 +181,7 @@ def _growth(table: pd.DataFrame, scale: Scale) -> Growth | None:
     )
 
 
-def _telling(profile: dict[Any, Any]) -> list[str]:
+def _flags_while_rating(profile: dict[Any, Any]) -> list[str]:
     """A profile's flags that say something while a study runs.
 
     The app itself sees to it that the base block is complete, so there an undecided pair is no gap; and a few equal
@@ -212,19 +199,19 @@ def _raters(table: pd.DataFrame, study: Study, edges: np.ndarray) -> dict[str, R
     agreement: dict[str, float | None] = {}
     flags: dict[str, list[str]] = {}
     for scale in study.scales:
-        own = table[table["scale"] == scale.name]
-        if not own["rating"].notna().any():
+        rated = table[table["scale"] == scale.name]
+        if not rated["rating"].notna().any():
             continue
-        panel = _panel(own, scale)
+        panel = _panel(rated, scale)
         in_base = panel.base[panel.pair] & np.isfinite(panel.rating)
         lines = offsets_only(panel) if in_base.any() else unchanged(panel)
-        profiles = rater_profiles(panel, lines, own["seconds"].to_numpy(dtype=float))
+        profiles = rater_profiles(panel, lines, rated["seconds"].to_numpy(dtype=float))
         for row in profiles.to_dict("records"):
             rater = str(row["rater_id"])
             if agreement.get(rater) is None:
-                agreement[rater] = _known(row["agreement"])
+                agreement[rater] = _finite(row["agreement"])
             raised = flags.setdefault(rater, [])
-            raised.extend(flag for flag in _telling(row) if flag not in raised)
+            raised.extend(flag for flag in _flags_while_rating(row) if flag not in raised)
     views = {}
     for name, at in table.groupby("rater_id")["at"]:
         counts = np.histogram(at.to_numpy(), bins=edges)[0] if edges[-1] > edges[0] else [len(at)]

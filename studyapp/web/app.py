@@ -11,7 +11,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TextIO
 
-import sqlalchemy as sa
 from flask import Flask, Response, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
@@ -20,7 +19,7 @@ from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.database.store import Store, classify_error
+from relstudy.studyapp.database.store import DATABASE_ERRORS, Store, classify_error
 from relstudy.studyapp.web import pictures
 from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
 from relstudy.studyapp.web.assets import serve_assets
@@ -81,16 +80,13 @@ def create_app(
     serve_assets(app)
     _log_requests(app)
     app.register_error_handler(HTTPException, _http_error)
-    app.register_error_handler(sa.exc.DBAPIError, _database_error)
-    app.register_error_handler(sa.exc.TimeoutError, lambda error: _not_saved("busy", 503))
+    for kind in DATABASE_ERRORS:
+        app.register_error_handler(kind, _database_error)
     return app
 
 
 def _health() -> ResponseReturnValue:
-    try:
-        with current_site().store.read() as connection:
-            connection.execute(sa.text("SELECT 1"))
-    except sa.exc.SQLAlchemyError:
+    if not current_site().store.answers():
         return jsonify(status="the database does not answer"), 503
     return jsonify(status="ok")
 
@@ -112,9 +108,9 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
     return show("message.html", page), error.code or 500
 
 
-def _database_error(error: sa.exc.DBAPIError) -> ResponseReturnValue:
+def _database_error(error: Exception) -> ResponseReturnValue:
     reason = classify_error(error)
-    log.error(json.dumps({"event": "database", "trouble": reason, "error": type(error.orig).__name__}))
+    log.error(json.dumps({"event": "database", "trouble": reason, "error": type(error).__name__}))
     if reason == "broken":
         log.exception("database")
     return _not_saved(reason, {"full": 507, "busy": 503, "broken": 500}[reason])

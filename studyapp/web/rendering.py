@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import Any
 
 from flask import current_app
 from jinja2 import Environment
 from markupsafe import Markup
 
+from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import DisplayedItem
 from relstudy.studyapp.config.study_parts import Scale, show_value
 from relstudy.studyapp.web import session
@@ -18,7 +18,7 @@ from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage
 
 
-def show(template: str, page: object, rater: Any = None) -> str:
+def show(template: str, page: object, rater: Rater | None = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
     return current_app.jinja_env.get_template(template).render(page=page, csrf=session.csrf(rater))
 
@@ -43,8 +43,8 @@ def cached_scale(environment: Environment) -> Callable[..., Markup]:
 
     def scale(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
         # What was typed may be anything; only what the scale knows is worth keeping.
-        known = chosen == "undecided" or any(chosen == choice.value for choice in choices)
-        return draw(choices, undecided, name, chosen if known else "", legend)
+        is_choice = chosen == "undecided" or any(chosen == choice.value for choice in choices)
+        return draw(choices, undecided, name, chosen if is_choice else "", legend)
 
     return scale
 
@@ -70,9 +70,9 @@ def choices(scale: Scale) -> tuple[Choice, ...]:
         Choice(
             show_value(value),
             scale.labels.get(value, ""),
-            show_value(value) if whole else (str(place) if len(scale.values) <= 9 else ""),
+            show_value(value) if whole else (str(number) if len(scale.values) <= 9 else ""),
         )
-        for place, value in enumerate(scale.values, start=1)
+        for number, value in enumerate(scale.values, start=1)
     )
 
 

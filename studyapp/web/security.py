@@ -8,10 +8,12 @@ import secrets
 import threading
 import time
 from collections import deque
+from datetime import UTC, datetime
+from typing import Any
 
+import itsdangerous
 from flask import Flask, Response
 from flask.sessions import SecureCookieSessionInterface
-from itsdangerous import URLSafeTimedSerializer
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -34,17 +36,17 @@ def add_headers(app: Flask) -> None:
 
     @app.after_request
     def _headers(response: Response) -> Response:
-        own = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 (a multidict of headers)
-        response.headers.extend([pair for pair in _HEADERS if pair[0].lower() not in own])
+        given = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 (a multidict of headers)
+        response.headers.extend([pair for pair in _HEADERS if pair[0].lower() not in given])
         return response
 
 
 class Sessions(SecureCookieSessionInterface):
     """Flask's signed cookies, with the signer made once and not for each request."""
 
-    _serializer: URLSafeTimedSerializer | None = None
+    _serializer: itsdangerous.URLSafeTimedSerializer | None = None
 
-    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+    def get_signing_serializer(self, app: Flask) -> itsdangerous.URLSafeTimedSerializer | None:
         """The app's signer; its key does not change while the app runs."""
         if self._serializer is None:
             self._serializer = super().get_signing_serializer(app)
@@ -65,28 +67,41 @@ class Signer:
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
-    def _sign(self, text: str) -> str:
-        return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()[:40]
-
     def csrf(self, who: str) -> str:
         """The token that this person's forms carry."""
-        return self._sign(f"csrf|{who}")
+        return itsdangerous.Signer(self._secret, f"csrf|{who}", **_SIGNATURE).get_signature(b"").decode()
 
     def csrf_holds(self, who: str, token: str) -> bool:
+        """Whether a form's token is this person's."""
         return hmac.compare_digest(self.csrf(who).encode(), token.encode())
 
-    def form(self, who: str, assignment: int, shown_at: float) -> str:
-        """One showing of one page to one rater: when, a nonce, and the signature."""
-        body = f"{int(shown_at * 1000)}.{secrets.token_hex(4)}"
-        return f"{body}.{self._sign(f'form|{who}|{assignment}|{body}')}"
+    def form(self, who: str, assignment: int) -> str:
+        """One showing of one page to one rater: a random number, the time, and the signature."""
+        return self._page(who, assignment).sign(secrets.token_hex(4)).decode()
 
     def form_shown_at(self, who: str, assignment: int, token: str) -> float | None:
         """When the page of this form was shown; None when the form was not made for this rater and page."""
-        body, _, signature = token.rpartition(".")
-        expected = self._sign(f"form|{who}|{assignment}|{body}")
-        if not hmac.compare_digest(expected.encode(), signature.encode()):
+        try:
+            _, shown_at = self._page(who, assignment).unsign(token.encode(), return_timestamp=True)
+        except itsdangerous.BadSignature:
             return None
-        return int(body.partition(".")[0]) / 1000
+        return shown_at.timestamp()
+
+    def _page(self, who: str, assignment: int) -> _MillisecondSigner:
+        return _MillisecondSigner(self._secret, f"form|{who}|{assignment}", **_SIGNATURE)
+
+
+_SIGNATURE: Any = {"digest_method": hashlib.sha256, "key_derivation": "hmac"}
+
+
+class _MillisecondSigner(itsdangerous.TimestampSigner):
+    """Its times are the start of the time on a page, which whole seconds would blur."""
+
+    def get_timestamp(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def timestamp_to_datetime(self, ts: int) -> datetime:
+        return datetime.fromtimestamp(ts / 1000, UTC)
 
 
 class Limit:

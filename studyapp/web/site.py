@@ -10,11 +10,13 @@ from typing import cast
 from flask import current_app
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.study_state import read_state, write_state
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.web.security import Limit, Signer
 
 
@@ -39,6 +41,10 @@ class Site:
             with self.store.read() as connection:
                 self._catalogue = Catalogue(connection)
         return self._catalogue
+
+    def visit(self, connection: Transaction, rater: Rater, now: float) -> Visit:
+        """A rater at work in a transaction of this study's database."""
+        return Visit(connection, self.study, self.catalogue, rater, now)
 
     @functools.cached_property
     def planned_pages(self) -> int:

@@ -9,6 +9,7 @@ from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import finish, next_step
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page, start
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import assignments
 from tests.studyapp.studies import Made
@@ -23,19 +24,25 @@ class Desk:
         with self.store.read() as connection:
             self.catalogue = Catalogue(connection)
 
+    def visit(self, connection: sa.Connection, rater: int, now: float = 0.0) -> Visit:
+        """A rater at work in a transaction."""
+        locked = lock_rater(connection, rater)
+        assert locked is not None
+        return Visit(connection, self.study, self.catalogue, locked, now)
+
     def newcomer(self, name: str, now: float = 0.0) -> int:
         with self.store.write() as connection:
             rater = enrol(connection, self.study, "open", name, {}, now)
-            start(connection, self.study, self.catalogue, rater, now)
-        return int(rater.id)
+            start(Visit(connection, self.study, self.catalogue, rater, now))
+        return rater.id
 
     def next(self, rater: int, now: float = 0.0) -> int:
         """Position of the rater's next page; 0 at the end."""
         with self.store.write() as connection:
-            row = lock_rater(connection, rater)
-            step = next_step(connection, self.study, self.catalogue, row, now)
+            visit = self.visit(connection, rater, now)
+            step = next_step(visit)
             if step.name == "thanks":
-                finish(connection, row, now)
+                finish(visit)
         return step.position
 
     def answer(self, rater: int, position: int, now: float = 0.0, rating: float | None = 3.0) -> None:
@@ -43,7 +50,7 @@ class Desk:
             held = find_rater_page(connection, rater, position, lock=True)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, rating)
-            submit(connection, held.rater, held.assignment, answers, 1.0, "form", now)
+            submit(self.visit(connection, rater, now), held.assignment, answers, 1.0, "form")
 
     def work_through(self, rater: int, now: float = 0.0) -> int:
         count = 0

@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-import sqlalchemy as sa
-from flask import Blueprint, redirect, request
+from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.next_page import add_pages, next_step
-from relstudy.studyapp.assignment.raters import lock_rater
+from relstudy.studyapp.assignment.raters import lock_rater, record_exit_answers
 from relstudy.studyapp.config.study_parts import Question
-from relstudy.studyapp.database.store import raters
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance
 from relstudy.studyapp.web.refused import refusal_page
@@ -57,9 +55,7 @@ def answer() -> ResponseReturnValue:
     if errors:
         return show("questions.html", QuestionsPage(_views(given, errors)), rater), 422
     with here.store.write() as connection:
-        connection.execute(
-            sa.update(raters).where(raters.c.id == rater.id).values(answers=given, answered_at=time.time())
-        )
+        record_exit_answers(connection, rater, given, time.time())
     return redirect(address(advance(rater.id)), 303)
 
 
@@ -111,12 +107,12 @@ def more() -> ResponseReturnValue:
     here = current_site()
     if here.state != "open":
         return unavailable()
-    now = time.time()
     with here.store.write() as connection:
         locked = lock_rater(connection, rater.id)
-        step = next_step(connection, here.study, here.catalogue, locked, now, hand_out=False)
+        if locked is None:
+            abort(401, description="session")
+        visit = here.visit(connection, locked, time.time())
+        step = next_step(visit, hand_out=False)
         if step.name != "rate":
-            add_pages(connection, here.study, locked)
-            locked = lock_rater(connection, rater.id)
-            step = next_step(connection, here.study, here.catalogue, locked, now)
+            step = next_step(add_pages(visit))
     return redirect(address(step) if step.name == "rate" else "/thanks?more=none", 303)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from typing import Any
 
-import sqlalchemy as sa
 from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.raters import enrol, find_rater, token_identity
-from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -86,11 +83,12 @@ def consent() -> ResponseReturnValue:
     return _consent_page(rater)
 
 
-def _consent_page(rater: Any, message: str = "", status: int = 200) -> ResponseReturnValue:
+def _consent_page(rater: Rater | None, message: str = "", status: int = 200) -> ResponseReturnValue:
     study = current_site().study
     text = study.consent or current_site().texts("consent.default")
-    held = session.pending()
-    page = ConsentPage(paragraphs(text), rater is None and held is not None and held["entry"] == "passphrase", message)
+    arrival = session.pending()
+    asks = rater is None and arrival is not None and arrival["entry"] == "passphrase"
+    page = ConsentPage(paragraphs(text), asks, message)
     return show("consent.html", page, rater), status
 
 
@@ -98,17 +96,17 @@ def _consent_page(rater: Any, message: str = "", status: int = 200) -> ResponseR
 def agree() -> ResponseReturnValue:
     """Consent given: enrol, once per person however often this is sent."""
     rater = session.current_rater()
-    held = session.pending()
+    arrival = session.pending()
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate", 303)
-    if rater is None and held is None:
+    if rater is None and arrival is None:
         abort(401, description="session")
     session.require_csrf(rater)
     if request.form.get("agree") != "yes":
         return redirect("/consent", 303)
     if current_site().state != "open":
         return unavailable()
-    if rater is None and held is not None and held["entry"] == "passphrase":
+    if rater is None and arrival is not None and arrival["entry"] == "passphrase":
         if current_site().password_limit.reached(session.client()):
             abort(429)
         given = request.form.get("passphrase", "").strip()
@@ -117,10 +115,10 @@ def agree() -> ResponseReturnValue:
             return _consent_page(rater, current_site().texts("passphrase.wrong"), 403)
     now = time.time()
     with current_site().store.write() as connection:
-        if rater is None and held is not None:
-            rater = enrol(connection, current_site().study, held["entry"], held["identity"], held["parameters"], now)
-        agreed = sa.update(raters).where(raters.c.id == rater.id, raters.c.consented_at.is_(None))
-        connection.execute(agreed.values(consented_at=now))
+        if rater is None:
+            assert arrival is not None
+            rater = enrol(connection, current_site().study, **arrival, now=now)
+        record_consent(connection, rater, now)
     session.sign_in(rater)
     return redirect("/instructions", 303)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
-import sqlalchemy as sa
 from flask import abort
 
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
 from relstudy.studyapp.assignment.raters import lock_rater
 from relstudy.studyapp.assignment.sequence import start
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.web.site import current_site
 
 
@@ -22,21 +21,20 @@ def address(step: Step) -> str:
 def advance(rater_id: int) -> Step:
     """Start if need be, hand out if need be, and say where the rater goes."""
     here = current_site()
-    now = time.time()
     hand_out = here.state == "open"
     with here.store.write() as connection:
         rater = lock_rater(connection, rater_id)
         if rater is None:
             abort(401, description="session")
+        visit = here.visit(connection, rater, time.time())
         if hand_out:
-            start(connection, here.study, here.catalogue, rater, now)
-        return move_on(connection, rater, now, hand_out=hand_out)
+            start(visit)
+        return move_on(visit, hand_out=hand_out)
 
 
-def move_on(connection: sa.Connection, rater: Any, now: float, *, hand_out: bool) -> Step:
+def move_on(visit: Visit, *, hand_out: bool) -> Step:
     """Where the rater goes, with pages handed out if need be; who has come to the end has finished."""
-    here = current_site()
-    step = next_step(connection, here.study, here.catalogue, rater, now, hand_out=hand_out)
+    step = next_step(visit, hand_out=hand_out)
     if step.name == "thanks" and hand_out:
-        finish(connection, rater, now)
+        finish(visit)
     return step

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.config.study_parts import Scale, show_value
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.rating_page import chosen_before
+from relstudy.studyapp.web.rater.rating_page import read_choices
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import Feedback, PracticePage
@@ -19,28 +19,27 @@ blueprint = Blueprint("practice", __name__)
 @blueprint.get("/practice/<int(max=1000000):position>")
 def practice(position: int) -> ResponseReturnValue:
     """How a practice page went."""
-    held = session.held_page(position)
-    if held is None:
+    page = session.rater_page(position)
+    if page is None:
         return redirect("/consent")
-    assignment = held.assignment
+    assignment = page.assignment
     if assignment is None or assignment.kind != "practice" or assignment.answered_at is None:
         return redirect("/rate")
     here = current_site()
-    with here.store.read() as connection:
-        chosen = chosen_before(connection, assignment)
-    known = known_pair_ids(here.study)
+    chosen = read_choices(assignment)
+    practice_pairs = known_pair_ids(here.study)
     feedback = []
     for pair_id in assignment.pair_ids:
-        entry = known.get(pair_id)
+        entry = practice_pairs.get(pair_id)
         if entry is None:
             continue
         given, scale = chosen[pair_id], here.study.block(entry.block).scale
         expected = [show_value(value) for value in entry.expected]
         item = item_view(here.items[entry.result_id])
-        told = tuple(_in_words(scale, value) for value in expected)
-        feedback.append(Feedback(item, _in_words(scale, given), told, given in expected, entry.feedback))
+        words = tuple(_in_words(scale, value) for value in expected)
+        feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, entry.feedback))
     query = item_view(here.items[here.catalogue.pairs[assignment.pair_ids[0]].query_id])
-    return show("practice.html", PracticePage(query, tuple(feedback), "/rate"), held.rater)
+    return show("practice.html", PracticePage(query, tuple(feedback), "/rate"), page.rater)
 
 
 def _in_words(scale: Scale, chosen: str) -> str:

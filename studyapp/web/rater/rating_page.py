@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
-import sqlalchemy as sa
-
-from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
+from relstudy.studyapp.assignment.answers import read_answers
+from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.config.study_parts import show_value
-from relstudy.studyapp.database.store import assignments, ratings
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import Site, current_site
@@ -17,7 +14,7 @@ from relstudy.studyapp.web.views import RatingPage, ResultView
 
 
 def build_rating_page(
-    held: RaterPage,
+    page: RaterPage,
     assignment: Assignment,
     chosen: Mapping[str, str],
     *,
@@ -27,7 +24,7 @@ def build_rating_page(
 ) -> RatingPage:
     """The page as its template is given it; `chosen` and `errors` are by pair."""
     here = current_site()
-    rater = held.rater
+    rater = page.rater
     block = here.study.block(assignment.block)
     pairs = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
     query = here.items[pairs[0].query_id]
@@ -35,7 +32,7 @@ def build_rating_page(
     return RatingPage(
         number=assignment.position,
         total=max(assignment.position, here.planned_pages + rater.extra_pages),
-        answered=_answered(held, assignment),
+        answered=_answered(page, assignment),
         practice=assignment.kind == "practice",
         paradigm=query.kind,
         question=block.question,
@@ -53,31 +50,29 @@ def build_rating_page(
             )
             for number, pair in enumerate(pairs, start=1)
         ),
-        form=form or here.signer.form(session.name(rater), assignment.id, time.time()),
+        form=form or here.signer.form(session.name(rater), assignment.id),
         action=f"/rate/{assignment.position}",
         earlier=earlier,
         back=f"/rate/{assignment.position - 1}" if assignment.position > rater.locked_to + 1 else "",
         onward="/rate" if earlier else "",
-        preload=_pictures(here, held.upcoming or []),
+        preload=_pictures(here, page.upcoming or []),
         message=message,
     )
 
 
-def chosen_before(connection: sa.Connection, assignment: Assignment) -> dict[str, str]:
-    """What counts as the rater's answer on a page answered before, by pair."""
-    query = sa.select(ratings).where(ratings.c.assignment_id == assignment.id).order_by(ratings.c.revision)
-    return {
-        row.pair_id: "undecided" if row.rating is None else show_value(row.rating) for row in connection.execute(query)
-    }
+def read_choices(assignment: Assignment) -> dict[str, str]:
+    """What counts as the rater's answers on a page, by pair, as its buttons send them."""
+    with current_site().store.read_one() as connection:
+        answers = read_answers(connection, assignment)
+    return {pair_id: "undecided" if value is None else show_value(value) for pair_id, value in answers.items()}
 
 
-def _answered(held: RaterPage, assignment: Assignment) -> int:
+def _answered(page: RaterPage, assignment: Assignment) -> int:
     """How many pages the rater has answered."""
     if assignment.answered_at is None:
         return assignment.position - 1
-    with current_site().store.glance() as connection:
-        query = sa.select(sa.func.count(assignments.c.answered_at)).where(assignments.c.rater == held.rater.id)
-        return int(connection.execute(query).scalar_one())
+    with current_site().store.read_one() as connection:
+        return count_answered(connection, page.rater)
 
 
 def _pictures(here: Site, pair_ids: list[str]) -> tuple[str, ...]:

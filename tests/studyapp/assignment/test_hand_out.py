@@ -20,6 +20,7 @@ from relstudy.studyapp.assignment.raters import enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.assignment.slots import renew
 from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import DONE, Store, assignments, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
@@ -117,7 +118,7 @@ def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Ca
         with desk.store.write() as connection:
             held = find_rater_page(connection, rater, 1)
             assert held is not None and held.assignment is not None
-            renew(connection, desk.study, held.assignment, minute * 60)
+            renew(desk.visit(connection, rater, minute * 60), held.assignment)
             return float(connection.execute(sa.select(slots.c.leased_until)).scalar_one()) / 60
 
     assert desk.next(slow, now=0) == 1
@@ -277,7 +278,7 @@ def test_the_end_stays_when_it_was_first_reached_and_more_pages_are_locked_in_th
     desk.answer(rater, desk.next(rater, now=10), now=10)
     assert desk.next(rater, now=20) == 0
     with desk.store.write() as connection:
-        add_pages(connection, desk.study, lock_rater(connection, rater))
+        add_pages(desk.visit(connection, rater))
     position = desk.next(rater, now=30)
     desk.answer(rater, position, now=30)
     assert desk.next(rater, now=40) == 0
@@ -301,7 +302,7 @@ def crowded(tmp_path: Path, cluster: Cluster) -> Iterator[Desk]:
 def test_two_raters_at_once_get_different_pages_and_neither_waits_for_the_other(crowded: Desk) -> None:
     first, second = crowded.newcomer("first"), crowded.newcomer("second")
     with crowded.store.write() as connection:
-        next_step(connection, crowded.study, crowded.catalogue, lock_rater(connection, first), 0.0)
+        next_step(crowded.visit(connection, first))
         assert crowded.next(second) == 1
     pages = {rater: {page for page, _ in _pages_of(crowded.store, rater)} for rater in (first, second)}
     assert len(pages[first]) == len(pages[second]) == 2 and not pages[first] & pages[second]
@@ -336,21 +337,23 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
     for number in range(2):
         with store.write() as connection:
             rater = enrol(connection, study, "open", f"{seed}-{number}", {}, time.time())
-            start(connection, study, catalogue, rater, time.time())
+            start(Visit(connection, study, catalogue, rater, time.time()))
             going.append(rater.id)
     chance = random.Random(seed)
     while going:
         rater_id = chance.choice(going)
         with store.write() as connection:
             row = lock_rater(connection, rater_id)
-            step = next_step(connection, study, catalogue, row, time.time())
+            assert row is not None
+            visit = Visit(connection, study, catalogue, row, time.time())
+            step = next_step(visit)
             if step.name != "rate":
                 going.remove(rater_id)
                 continue
             held = find_rater_page(connection, rater_id, step.position)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, 2.0)
-            submit(connection, row, held.assignment, answers, 0.1, "f", time.time())
+            submit(visit, held.assignment, answers, 0.1, "f")
             done += 1
     store.dispose()
     counts.put(done)

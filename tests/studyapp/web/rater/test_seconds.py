@@ -24,7 +24,9 @@ def send_first_page(made: Made, *told: str) -> None:
         page = connection.execute(sa.select(assignments.c.id).where(assignments.c.position == 1)).scalar_one()
     signer = made.app.extensions["relstudy"].signer
     for rating, seconds in enumerate(told, start=1):
-        form = signer.form(f"rater:{rater.id}:{rater.session_key}", page, time.time() - 20)
+        with pytest.MonkeyPatch.context() as clock:
+            clock.setattr(time, "time_ns", lambda: int(1e9 * (time.time() - 20)))
+            form = signer.form(f"rater:{rater.id}:{rater.session_key}", page)
         answers = {f"rating-{n}": str(rating) for n in range(1, 5)}
         browser.post("/rate/1", {"form": form, "seconds": seconds, **answers})
         assert browser.address == "/rate/2"
