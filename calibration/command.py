@@ -93,18 +93,20 @@ def calibrate(
     steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
     next(steps)
     table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters)
-    for note in table.notes:
-        say(note)
     next(steps)
     result = put_on_one_scale(table, method, handed_out=handed_out, clip=clip, force=force)
+    if pairs is not None:
+        result = result.with_probabilities(pairs)
     if method is None and (as_json or compare is not None):
         say(f"method {result.choice.method}: {result.choice.why}")
     if compare is not None:
+        for note in table.notes:
+            say(note)
         _compare(result, compare, scores, as_json)
     if out is None:
         return
     next(steps)
-    _write(result, out, pairs)
+    _write(result, out)
     if figures:
         _draw(result, out / "figures", binary)
     if compare is not None:
@@ -119,38 +121,17 @@ def calibrate(
         say(f"wrote {out / 'judgments.csv'}, {out / 'raters.csv'} and {out / 'calibrated.csv'}")
 
 
-def _write(result: Calibration, out: Path, pairs: Path | None) -> None:
+def _write(result: Calibration, out: Path) -> None:
     import numpy as np
 
-    from relstudy.calibration.judgments import PROBABILITIES, pair_probabilities, write_judgments
-    from relstudy.common.tables import Checked, write_table
+    from relstudy.calibration.judgments import write_judgments
+    from relstudy.common.tables import write_table
 
-    frame, judgments = result.ratings.frame, result.judgments
-    if pairs is not None:
-        found = pair_probabilities(judgments, pairs)
-        for name in found.columns:
-            judgments[name] = found[name].to_numpy()
-    elif "inclusion_probability" in frame:
-        checked = Checked(frame, "the ratings")
-        held = [name for name in PROBABILITIES if name in frame]
-        known = {name: checked.numbers(name, low=0, high=1, low_open=True, empty=True) for name in held}
-        checked.raise_faults()
-        first = frame[["query_id", "result_id"]].assign(**known)
-        joined = judgments.merge(first.drop_duplicates(["query_id", "result_id"]), on=["query_id", "result_id"])
-        for name in held:
-            judgments[name] = joined[name].to_numpy()
-    if "inclusion_probability" not in judgments:
-        say(
-            "inclusion probabilities are not known, so judgments.csv has none and later steps weigh pairs equally; "
-            "--pairs pairs.csv adds them"
-        )
-    elif judgments["inclusion_probability"].isna().any():
-        unknown = int(judgments["inclusion_probability"].isna().sum())
-        say(f"{unknown} of {len(judgments)} pairs have no known inclusion probability; theirs is left empty")
+    frame = result.ratings.frame
     calibrated = frame.drop(columns=["base", "calibrated"], errors="ignore")
     calibrated["calibrated"] = result.calibrated
     calibrated["block"] = np.where(frame["base"], "base", "unique")
-    write_judgments(judgments, out / "judgments.csv")
+    write_judgments(result.judgments, out / "judgments.csv")
     write_table(result.raters, out / "raters.csv")
     write_table(calibrated, out / "calibrated.csv")
 
@@ -196,7 +177,10 @@ def _print(figures: dict[str, Any]) -> None:
         f"{figures['raters']} raters, {figures['pairs']} pairs ({figures['base_pairs']} in the base block), "
         f"{figures['ratings']} ratings, {figures['undecided']} undecided"
     )
-    click.echo(f"method {figures['method']}: {figures['method_reason']}\n")
+    click.echo(f"method {figures['method']}: {figures['method_reason']}")
+    for note in figures["notes"]:
+        click.echo(note)
+    click.echo()
     rows = []
     scored = f"{figures['scored_on']['pairs']} {figures['scored_on']['block']} pairs"
     for title, name in (

@@ -216,7 +216,7 @@ def _systems(
         return []
     table = pd.concat(scores, ignore_index=True).dropna(subset="score")
     sources = [_single_ratings(result, mine), _single_ratings(result, theirs)]
-    combined = result.judgments[[*PAIR, "judgment"]].assign(weight=1.0)
+    combined = result.judgments.frame[[*PAIR, "judgment"]].assign(weight=1.0)
     combined[PAIR] = combined[PAIR].astype("str")
     sources.append(combined)
     found = []

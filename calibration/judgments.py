@@ -3,21 +3,83 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.tables import Checked, read_table, write_table
 
-PROBABILITIES = ["inclusion_probability", "query_probability"]
 COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", *PROBABILITIES]
-PAIR = ["query_id", "result_id"]
 PRIOR_RATINGS = 8
 
 
-def read_judgments(path: str | os.PathLike[str]) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """One judgment a pair, with what later stages must know about it.
+
+    Parameters
+    ----------
+    frame : one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN where
+        unknown; the column is added where it is missing), query_probability (the same of the pair's query, where known),
+        and any other columns
+    merged : how many identical rows of the table were merged
+    averaged : whether the judgments are plain means of ratings, without calibration
+
+    Examples
+    --------
+    >>> judgments = Judgments(pd.DataFrame({"query_id": ["q"], "result_id": ["x"], "judgment": [4.0]}))
+    >>> judgments.probability, judgments.unknown
+    (array([nan]), 1)
+    """
+
+    frame: pd.DataFrame
+    merged: int = 0
+    averaged: bool = False
+
+    def __post_init__(self) -> None:
+        if "inclusion_probability" not in self.frame:
+            object.__setattr__(self, "frame", self.frame.assign(inclusion_probability=np.nan))
+
+    @classmethod
+    def of(cls, judgments: Judgments | pd.DataFrame) -> Judgments:
+        """The judgments themselves, or those of a DataFrame that holds query_id, result_id and judgment."""
+        return judgments if isinstance(judgments, Judgments) else cls(judgments)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def probability(self) -> np.ndarray:
+        """Inclusion probabilities, float [pairs], NaN where unknown."""
+        return self.frame["inclusion_probability"].to_numpy(dtype=float)
+
+    @property
+    def unknown(self) -> int:
+        """How many pairs have no known inclusion probability."""
+        return int(np.isnan(self.probability).sum())
+
+    def with_probabilities(self, probabilities: pd.DataFrame) -> Judgments:
+        """The same judgments with the columns of `pair_probabilities` in place of their own."""
+        columns = {name: probabilities[name].to_numpy() for name in probabilities.columns}
+        return replace(self, frame=self.frame.assign(**columns))
+
+    def probability_note(self) -> str | None:
+        """What a person should know about the inclusion probabilities, as a sentence; None where all are known."""
+        if self.unknown == len(self):
+            return "inclusion probabilities are not known, so later steps weigh all pairs equally; --pairs pairs.csv adds them"
+        if self.unknown:
+            return (
+                f"{self.unknown} of {len(self)} pairs have no known inclusion probability, so theirs is left empty, and "
+                "later steps leave weighted figures empty unless told to weigh all pairs equally"
+            )
+        return None
+
+
+def read_judgments(path: str | os.PathLike[str]) -> Judgments:
     """Read a judgments table (CSV or Parquet) or TREC qrels.
 
     Parameters
@@ -28,11 +90,7 @@ def read_judgments(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float above 0 and
-    at most 1; 1.0 throughout where the file has no such column, NaN where a single value is empty),
-    probability_known (bool: False in both of those cases), query_probability (float, NaN where empty) where the file has
-    it, and the file's other columns as they stood.
-    `frame.attrs` holds "probabilities": "given" or "absent", and "merged": identical rows merged.
+    Judgments, whose frame holds one row a pair, and the file's other columns as they stood
 
     Raises
     ------
@@ -40,7 +98,19 @@ def read_judgments(path: str | os.PathLike[str]) -> pd.DataFrame:
         with every fault: missing columns or ids, judgments that are no numbers, probabilities outside (0, 1],
         one pair with two different judgments, a query of two probabilities or below that of one of its pairs
     """
-    table = _read_qrels(path) if _is_qrels(path) else read_table(path, *PAIR)
+    return check_judgments(_read_qrels(path) if _is_qrels(path) else read_table(path))
+
+
+def check_judgments(table: Checked) -> Judgments:
+    """Check a table that is already in memory; see `read_judgments`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "x"], "rating": [4, 2]})
+    >>> check_judgments(Checked(frame, "ratings")).frame["judgment"].tolist()
+    [3.0]
+    """
+    table.require(*PAIR)
     frame = table.frame.copy()
     if "judgment" not in frame:
         if "rating" not in frame:
@@ -51,26 +121,18 @@ def read_judgments(path: str | os.PathLike[str]) -> pd.DataFrame:
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("judgment")
-    absent = "inclusion_probability" not in frame
-    frame["inclusion_probability"] = 1.0 if absent else _probabilities(table)
-    frame["probability_known"] = False if absent else frame["inclusion_probability"].notna()
-    if "query_probability" in frame:
-        frame["query_probability"] = _query_probabilities(
-            table, frame["query_id"], frame["inclusion_probability"], absent
-        )
+    read_probabilities(table, frame)
     repeated = frame.duplicated(PAIR)
     if repeated.any():
         groups = frame.groupby(PAIR, sort=False)
-        for column in ["judgment"] if absent else ["judgment", "inclusion_probability"]:
+        for column in [name for name in ("judgment", "inclusion_probability") if name in table.frame]:
             differs = groups[column].transform("nunique", dropna=False) > 1
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
-    frame = frame[~repeated].reset_index(drop=True)
-    frame.attrs.update(probabilities="absent" if absent else "given", merged=int(repeated.sum()))
-    return frame
+    return Judgments(frame[~repeated].reset_index(drop=True), merged=int(repeated.sum()))
 
 
-def make_judgments(panel: Panel, calibrated: np.ndarray) -> pd.DataFrame:
+def make_judgments(panel: Panel, calibrated: np.ndarray) -> Judgments:
     """Average calibrated ratings into judgments.
 
     Parameters
@@ -80,8 +142,9 @@ def make_judgments(panel: Panel, calibrated: np.ndarray) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, one row a pair with at least one rating, in order of first appearance: pair_id, query_id, result_id,
-    judgment, n_ratings, standard_error (empty where no pair at all has two ratings)
+    Judgments, whose frame holds one row a pair with at least one rating, in order of first appearance: pair_id, query_id,
+    result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), and the probabilities that
+    the ratings came with
 
     Notes
     -----
@@ -92,7 +155,8 @@ def make_judgments(panel: Panel, calibrated: np.ndarray) -> pd.DataFrame:
     --------
     >>> frame = pd.DataFrame({"rater_id": ["a", "b"], "query_id": ["q", "q"], "result_id": ["x", "x"],
     ...                       "rating": [2.0, 4.0]})
-    >>> make_judgments(Panel.from_frame(frame), np.array([2.0, 4.0]))[["judgment", "standard_error"]].values.tolist()
+    >>> judgments = make_judgments(Panel.from_frame(frame), np.array([2.0, 4.0]))
+    >>> judgments.frame[["judgment", "standard_error"]].values.tolist()
     [[3.0, 1.0]]
     """
     decided = panel.with_rating(calibrated).decided()
@@ -109,11 +173,12 @@ def make_judgments(panel: Panel, calibrated: np.ndarray) -> pd.DataFrame:
     frame["judgment"] = mean[rated]
     frame["n_ratings"] = count[rated].astype(int)
     frame["standard_error"] = np.sqrt(variance[rated] / count[rated])
-    return frame
+    return Judgments(frame)
 
 
-def write_judgments(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write judgments, the columns of the contract first."""
+def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
+    """Write judgments, the columns of the contract first; a probability that is not known is left empty."""
+    frame = judgments.frame
     first = [column for column in COLUMNS if column in frame]
     write_table(frame[[*first, *(column for column in frame if column not in first)]], path)
 
@@ -135,65 +200,29 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> pd.
     known = table.frame[PAIR].copy()
     for name in PAIR:
         known[name] = table.texts(name)
-    known["inclusion_probability"] = _probabilities(table)
-    differs = known.groupby(PAIR)["inclusion_probability"].transform("nunique", dropna=False) > 1
-    table.add(differs, "inclusion_probability", "a pair has one inclusion probability, and rows of this pair differ")
-    if "query_probability" in table.frame:
-        known["query_probability"] = _query_probabilities(table, known["query_id"], known["inclusion_probability"])
+    read_probabilities(table, known)
+    check_one_a_pair(table, known)
     table.raise_faults()
     known = known.drop_duplicates(PAIR)
     joined = pairs[PAIR].astype("str").merge(known, on=PAIR, how="left", validate="many_to_one")
     return joined[[name for name in PROBABILITIES if name in joined]]
 
 
-def _probabilities(table: Checked, name: str = "inclusion_probability") -> np.ndarray:
-    return table.numbers(name, low=0, high=1, low_open=True, empty=True)
-
-
-def _query_probabilities(
-    table: Checked, query: pd.Series, inclusion: pd.Series, inclusion_unknown: bool = False
-) -> np.ndarray:
-    """The column query_probability, with its faults added to the table's."""
-    found = _probabilities(table, "query_probability")
-    differs = pd.Series(found).groupby(query.to_numpy()).transform("nunique") > 1
-    table.add(differs, "query_probability", "a query has one probability, and rows of this query differ")
-    if not inclusion_unknown:
-        # a pair certain given its query has its query's probability, and files round
-        above = inclusion.to_numpy(dtype=float) > found * (1 + 1e-6)
-        table.add(above, "query_probability", "at least the pair's inclusion_probability is needed")
-    return found
-
-
-def _from_ratings(table: Checked) -> pd.DataFrame:
+def _from_ratings(table: Checked) -> Judgments:
     """Judgments as plain means of a ratings table: one row a rating, empty ones undecided."""
     frame = table.frame[PAIR].copy()
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("rating", empty=True)
-    absent = "inclusion_probability" not in table.frame
-    frame["inclusion_probability"] = 1.0 if absent else _probabilities(table)
-    drawn = {}
-    if "query_probability" in table.frame:
-        frame["query_probability"] = _query_probabilities(
-            table, frame["query_id"], frame["inclusion_probability"], absent
-        )
-        drawn = {"query_probability": ("query_probability", "first")}
+    read_probabilities(table, frame)
+    check_one_a_pair(table, frame[frame["judgment"].notna()])
     table.raise_faults()
     groups = frame.dropna(subset="judgment").groupby(PAIR, sort=False)
     if not len(groups):
         raise RelstudyError(f"{table.file}: there is no rating that is a number")
-    if (groups["inclusion_probability"].nunique(dropna=False) > 1).any():
-        allowed = "a pair has one inclusion probability, and rows of one pair differ"
-        raise TableError([Fault(table.file, None, "inclusion_probability", None, allowed)])
-    result = groups.agg(
-        judgment=("judgment", "mean"),
-        n_ratings=("judgment", "size"),
-        inclusion_probability=("inclusion_probability", "first"),
-        **drawn,
-    ).reset_index()
-    result["probability_known"] = False if absent else result["inclusion_probability"].notna()
-    result.attrs.update(probabilities="absent" if absent else "given", merged=0)
-    return result
+    drawn = {name: (name, "first") for name in PROBABILITIES if name in frame}
+    means = groups.agg(judgment=("judgment", "mean"), n_ratings=("judgment", "size"), **drawn).reset_index()
+    return Judgments(means, averaged=True)
 
 
 def _is_qrels(path: str | os.PathLike[str]) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.probabilities import PROBABILITIES
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -18,7 +20,8 @@ class Panel:
     rating : float array (N), NaN = undecided
     base : bool array (P), whether a pair belongs to the base block
     raters : the R rater ids
-    pairs : DataFrame with P rows: query_id, result_id and, where known, pair_id
+    pairs : DataFrame with P rows: query_id, result_id and, where known, pair_id and the probabilities with which the pair
+        and its query were drawn
     low, high : ends of the scale
     """
 
@@ -46,7 +49,7 @@ class Panel:
         """
         rater, raters = pd.factorize(frame["rater_id"])
         rows, pair = _pair_codes(frame)
-        columns = [name for name in ("pair_id", "query_id", "result_id") if name in frame]
+        columns = [name for name in ("pair_id", "query_id", "result_id", *PROBABILITIES) if name in frame]
         pairs = frame[columns].iloc[rows].reset_index(drop=True)
         rating = frame["rating"].to_numpy(dtype=float)
         if "base" in frame:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from relstudy.calibration import agreement
 from relstudy.calibration.choice import Choice, check_pooled, choose_method
-from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.judgments import Judgments, make_judgments, pair_probabilities
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import METHODS, Lines
 from relstudy.calibration.panel import Panel
@@ -30,7 +31,7 @@ class Calibration:
     calibrated : their values on the common scale, float array (N), NaN = undecided
     lines : each rater's line
     choice : the method and why
-    judgments, raters : tables as in `make_judgments` and `rater_profiles`
+    judgments, raters : as from `make_judgments` and `rater_profiles`
     """
 
     ratings: Ratings
@@ -38,8 +39,13 @@ class Calibration:
     calibrated: np.ndarray
     lines: Lines
     choice: Choice
-    judgments: pd.DataFrame
+    judgments: Judgments
     raters: pd.DataFrame
+
+    def with_probabilities(self, pairs: str | os.PathLike[str]) -> Calibration:
+        """The same with the inclusion probabilities of a pairs table (a study's pairs.csv)."""
+        probabilities = pair_probabilities(self.judgments.frame, pairs)
+        return replace(self, judgments=self.judgments.with_probabilities(probabilities))
 
 
 def calibrate(
@@ -72,7 +78,7 @@ def calibrate(
     >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
     ...                       "rating": ["1", "3", "3", "5"]})
     >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), "mean")
-    >>> result.judgments["judgment"].tolist(), result.calibrated.tolist()
+    >>> result.judgments.frame["judgment"].tolist(), result.calibrated.tolist()
     ([2.0, 4.0], [2.0, 4.0, 2.0, 4.0])
     """
     if method is not None and method not in METHODS:
@@ -183,6 +189,10 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "handed_out": ratings.handed_out,
         "balance": None if test is None else vars(test),
         "judgments": len(result.judgments),
+        "inclusion_probability": {
+            "known": len(result.judgments) - result.judgments.unknown,
+            "unknown": result.judgments.unknown,
+        },
         "spread_weight": result.lines.spread_weight,
         "within_item_variance": before_after("within_item_variance", table.variance_before, table.variance_after),
         "leave_one_out_correlation": before_after(
@@ -200,7 +210,13 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "couples": pairwise.couples,
         "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
         "reasons": reasons,
+        "notes": notes_on(result),
     }
+
+
+def notes_on(result: Calibration) -> list[str]:
+    """What a person should know about the ratings and the judgments, one sentence each."""
+    return [note for note in (*result.ratings.notes, result.judgments.probability_note()) if note is not None]
 
 
 def _icc(name: str, icc: agreement.Icc, plain: Any) -> dict[str, Any]:

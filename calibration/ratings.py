@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.tables import Checked, read_table
 
@@ -34,7 +35,8 @@ class Ratings:
     Parameters
     ----------
     frame : one row a rating: rater_id, query_id, result_id (text), pair_id (text, where the file has it),
-        rating (float, NaN = undecided), base (bool), and the file's other columns as they stood
+        rating (float, NaN = undecided), base (bool), inclusion_probability and query_probability (float, NaN where
+        unknown) where the file has them, and its other columns as they stood
     scale : name of the scale, such as "1-5", or None where the file doesn't say
     low, high : ends of the scale; the least and greatest rating where the file doesn't say
     merged : identical rows (same rater, same pair, same rating) that were merged into one
@@ -105,6 +107,9 @@ def check_ratings(table: Checked, *, base_column: str | None = None, trust_rater
     aside = _aside(table)
     base = _marked_base(table, base_column)
     handed_out = _handed_out(table)
+    if any(name in frame for name in PROBABILITIES):
+        read_probabilities(table, frame)
+        check_one_a_pair(table, frame[~aside])
     if "pair_id" in frame:
         _check_pair_ids(table, frame)
     kept, merged = _merge_duplicates(table, frame[~aside])

@@ -76,7 +76,7 @@ def fit(
     for note in table.attrs["notes"]:
         say(note)
     judged = read_judgments(judgments)
-    pairs = join(table, judged, scores, judgments)
+    pairs = join(table, judged.frame, scores, judgments)
     pair_weights = _weights(pairs, weights, judgments)
     systems = {name: rows.index for name, rows in pairs.groupby("system", sort=False)}
     files = file_names([str(name) for name in systems])
@@ -152,10 +152,10 @@ def file_names(systems: list[str]) -> dict[str, str]:
 def _weights(pairs: pd.DataFrame, weights: str, judgments: str) -> Any:
     if weights == "equal":
         return None
-    if not pairs["probability_known"].all():
+    unknown = int(pairs["inclusion_probability"].isna().sum())
+    if unknown:
         raise RelstudyError(
-            f"{judgments}: --weights design needs an inclusion_probability for every pair; "
-            f"{int((~pairs['probability_known']).sum())} have none"
+            f"{judgments}: --weights design needs an inclusion_probability for every pair; {unknown} have none"
         )
     return (1.0 / pairs["inclusion_probability"]).to_numpy()
 

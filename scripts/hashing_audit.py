@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("study", type=Path)
     folder = parser.parse_args().study
     collection = Collection.load(folder)
-    judged = read_judgments(folder / "judgments.csv")
+    judged = read_judgments(folder / "judgments.csv").frame
     ids = [str(name) for name in collection.ids]
     vectors, labels = vectors_of(collection), labels_of(collection)
     found = audit_truths(judged, ids, vectors=vectors, labels=labels, neighbours=20)

@@ -33,7 +33,7 @@ def load(folder: Path) -> pd.DataFrame:
             read_scores(folder / "system_scores_dsg_release.csv"),
         ]
     )
-    return scores.merge(read_judgments(folder / "ratings.csv"), on=["query_id", "result_id"])
+    return scores.merge(read_judgments(folder / "ratings.csv").frame, on=["query_id", "result_id"])
 
 
 def peer(x: np.ndarray, y: np.ndarray, fold: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.candidate import Candidate
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
     from relstudy.analysis.scoring.run import ScoringOptions
+    from relstudy.calibration.judgments import Judgments
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
 CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "population")
@@ -171,13 +172,13 @@ def _options(choices: dict[str, Any], base: ScoringOptions | None) -> ScoringOpt
     return replace(base or ScoringOptions(), **changed, low_coverage=low, directions=directions)
 
 
-def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:
+def _read(path: str, judgments: Judgments, choices: dict[str, Any]) -> pd.DataFrame:
     if path.endswith(".npy"):
         from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 
         queries = choices["query_vectors"]
         return vector_scores(
-            judgments,
+            judgments.frame,
             read_vectors(path, choices["ids"]),
             None if queries is None else read_vectors(queries),
             choices["similarity"],
@@ -193,7 +194,7 @@ def _read(path: str, judgments: pd.DataFrame, choices: dict[str, Any]) -> pd.Dat
 
 def _candidates(
     files: tuple[str, ...],
-    judgments: pd.DataFrame,
+    judgments: Judgments,
     options: ScoringOptions,
     choices: dict[str, Any],
     given: dict[str, Any],
@@ -238,7 +239,7 @@ def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candid
     return [*old, *new]
 
 
-def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: ScoringOptions) -> ScoreResult:
+def _score(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions) -> ScoreResult:
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.run import score_candidates
     from relstudy.common.console import progress
@@ -248,7 +249,7 @@ def _score(judgments: pd.DataFrame, candidates: list[Candidate], options: Scorin
     )
 
 
-def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: ScoringOptions, path: str) -> None:
+def _save(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions, path: str) -> None:
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.saved import save_comparison
 
@@ -256,12 +257,12 @@ def _save(judgments: pd.DataFrame, candidates: list[Candidate], options: Scoring
     say(f"The comparison is kept in {path}.")
 
 
-def _write_qrels(judgments: pd.DataFrame, options: ScoringOptions, path: str) -> None:
+def _write_qrels(judgments: Judgments, options: ScoringOptions, path: str) -> None:
     from relstudy.analysis.scoring.trec import gains, lowest_grade, write_qrels
 
-    values = judgments["judgment"].to_numpy(dtype=float)
+    values = judgments.frame["judgment"].to_numpy(dtype=float)
     lowest = lowest_grade(values, options.threshold)
-    write_qrels(judgments, path, gains(values, lowest))
+    write_qrels(judgments.frame, path, gains(values, lowest))
     say(f"Qrels are in {path}: judgments rounded, less {lowest:g}.")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
@@ -58,7 +58,7 @@ class StudyTables:
     """
 
     title: str
-    judgments: pd.DataFrame
+    judgments: Judgments
     scores: pd.DataFrame
     mappings: Mapping[str, FittedMapping]
     ratings: Ratings | None
@@ -81,7 +81,7 @@ class StudyTables:
         if self.pairs is None or name not in self.pairs:
             return None
         known = self.pairs.drop_duplicates(PAIR)[[*PAIR, name]]
-        beside = self.judgments[PAIR].merge(known, on=PAIR, how="left", validate="many_to_one")[name]
+        beside = self.judgments.frame[PAIR].merge(known, on=PAIR, how="left", validate="many_to_one")[name]
         return beside.fillna("").astype(str).to_numpy(dtype=object)
 
 
@@ -105,7 +105,7 @@ def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
     judged = read_judgments(reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it"))
     ratings = reader.ratings()
     notes: list[str] = []
-    scores = reader.scores(judged, notes)
+    scores = reader.scores(judged.frame, notes)
     return StudyTables(
         title=reader.title(),
         judgments=judged,

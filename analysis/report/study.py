@@ -191,9 +191,9 @@ def pairs_section(tables: StudyTables) -> Section | None:
         ),
         selection.uniformity(frame, values),
     ]
-    probability = tables.judgments["inclusion_probability"].to_numpy(dtype=float)
+    probability = tables.judgments.probability
     known = probability[np.isfinite(probability)]
-    if len(known) and tables.judgments.attrs.get("probabilities") == "given":
+    if len(known):
         blocks.append(
             Paragraph(
                 f"The probability of a pair to be chosen runs from {known.min():.2g} to {known.max():.2g}, "

@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 
 PAIR = ["query_id", "result_id"]
@@ -27,7 +28,6 @@ class JudgedPairs:
     query_id, result_id : text [pairs]
     judgment : float [pairs]
     probability : inclusion probabilities, float [pairs], in (0, 1], NaN where unknown
-    probability_given : whether the judgments came with inclusion probabilities
     query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
         value a query
     """
@@ -36,29 +36,32 @@ class JudgedPairs:
     result_id: np.ndarray
     judgment: np.ndarray
     probability: np.ndarray
-    probability_given: bool
     query_probability: np.ndarray
 
     @classmethod
-    def of(cls, judgments: pd.DataFrame) -> JudgedPairs:
-        """From a table as `read_judgments` gives it."""
-        if judgments.empty:
+    def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
+        """From judgments as `read_judgments` gives them, or a DataFrame with the columns of theirs."""
+        judgments = Judgments.of(judgments)
+        frame, number = judgments.frame, len(judgments)
+        if frame.empty:
             raise RelstudyError("there are no judgments to score against")
-        given = judgments.attrs.get("probabilities", "given") == "given" and "inclusion_probability" in judgments
-        number = len(judgments)
         return cls(
-            judgments["query_id"].astype("str").to_numpy(dtype=object),
-            judgments["result_id"].astype("str").to_numpy(dtype=object),
-            judgments["judgment"].to_numpy(dtype=float),
-            judgments["inclusion_probability"].to_numpy(dtype=float) if given else np.ones(number),
-            given,
-            judgments["query_probability"].to_numpy(dtype=float)
-            if "query_probability" in judgments
+            frame["query_id"].astype("str").to_numpy(dtype=object),
+            frame["result_id"].astype("str").to_numpy(dtype=object),
+            frame["judgment"].to_numpy(dtype=float),
+            judgments.probability,
+            frame["query_probability"].to_numpy(dtype=float)
+            if "query_probability" in frame
             else np.full(number, np.nan),
         )
 
     def __len__(self) -> int:
         return len(self.judgment)
+
+    @property
+    def probability_given(self) -> bool:
+        """Whether the inclusion probability of any pair is known."""
+        return bool(np.isfinite(self.probability).any())
 
     @property
     def query_probability_given(self) -> bool:
@@ -89,7 +92,9 @@ class JudgedPairs:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of pairs, judgments and probabilities, for telling whether two results rest on the same data."""
-        columns = {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": self.probability}
+        # comparisons saved before unknown probabilities were NaN hold the fingerprint of ones
+        probability = self.probability if self.probability_given else np.ones(len(self))
+        columns = {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": probability}
         if self.query_probability_given:
             columns["f"] = self.query_probability
         frame = pd.DataFrame(columns).sort_values(["q", "r"])
@@ -103,7 +108,7 @@ class JudgedPairs:
     def weights_missing(self, weights: str) -> str | None:
         """Why pairs cannot be weighted this way, or None."""
         unknown = int(np.isnan(self.probability).sum())
-        if weights == "design" and unknown:
+        if weights == "design" and 0 < unknown < len(self):
             return f"{unknown} of {len(self)} pairs have no inclusion probability"
         return None
 
@@ -144,7 +149,7 @@ class JudgedPairs:
             return "by request"
         if unknown:
             reason = f"query_probability unknown for {unknown} of {len(self.queries)} queries"
-        elif not self.probability_given or np.isnan(self.probability).any():
+        elif np.isnan(self.probability).any():
             reason = "inclusion_probability unknown"
         elif len(self) * replicates > MOST_CELLS:
             most = MOST_CELLS // len(self)

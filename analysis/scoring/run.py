@@ -24,6 +24,7 @@ from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numb
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.scoring.trec import graded_figures
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 
 __all__ = ["ScoringOptions", "score_candidates", "score_systems"]
@@ -32,7 +33,7 @@ CONSTANT = "the mapping is constant: no monotone relation was found"
 
 
 def score_systems(
-    judgments: pd.DataFrame,
+    judgments: Judgments | pd.DataFrame,
     scores: pd.DataFrame,
     mapped: Mapping[str, MappedScores] | None = None,
     options: ScoringOptions | None = None,
@@ -41,7 +42,7 @@ def score_systems(
 
     Parameters
     ----------
-    judgments : as `relstudy.calibration.judgments.read_judgments` gives it
+    judgments : as `relstudy.calibration.judgments.read_judgments` gives them, or a DataFrame of theirs
     scores : system, query_id, result_id, score, as `relstudy.mapping.scores.read_scores` gives it
     mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
     options : threshold, weights, coverage policy, bootstrap

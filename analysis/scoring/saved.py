@@ -17,6 +17,7 @@ from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candida
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_json, write_json
 
@@ -28,7 +29,7 @@ VERSION = 1
 class SavedComparison:
     """Judgments, the systems already scored against them, and the options they were scored with."""
 
-    judgments: pd.DataFrame
+    judgments: Judgments
     candidates: list[Candidate]
     options: ScoringOptions
     file: str
@@ -109,16 +110,16 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
 def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     table = content["judgments"]
     probability, of_query = table["inclusion_probability"], table.get("query_probability")
-    judgments = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "query_id": pd.Series(table["query_id"], dtype="str"),
             "result_id": pd.Series(table["result_id"], dtype="str"),
             "judgment": _array(table["judgment"]),
-            "inclusion_probability": 1.0 if probability is None else _array(probability),
+            "inclusion_probability": np.nan if probability is None else _array(probability),
             "query_probability": np.nan if of_query is None else _array(of_query),
         }
     )
-    judgments.attrs["probabilities"] = "absent" if probability is None else "given"
+    judgments = Judgments(frame)
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")
@@ -139,7 +140,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     return SavedComparison(judgments, candidates, options, file)
 
 
-def same_judgments(saved: SavedComparison, judgments: pd.DataFrame) -> None:
+def same_judgments(saved: SavedComparison, judgments: Judgments) -> None:
     """Refuse judgments that are not those of the saved comparison."""
     given = JudgedPairs.of(judgments)
     if given.fingerprint != saved.pairs.fingerprint:

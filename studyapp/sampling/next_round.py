@@ -83,7 +83,7 @@ def draw_next_round(
     )
     sources = open_sources(folder, collection, [*asked, *map(str, foreign_tables(folder))], progress)
     design.check_stamps(sources)
-    judged = read_judgments(judgments)[[*PAIR, "judgment"]]
+    judged = read_judgments(judgments).frame[[*PAIR, "judgment"]]
     return draw_next_round_from(collection, sources, design, pairs, judged, read_mappings(mappings), options, progress)
 
 

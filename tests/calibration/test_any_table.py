@@ -51,7 +51,7 @@ def test_any_table_gives_strict_json_or_a_sentence(
     decided = frame["rating"] != ""
     assert figures["ratings"] == decided.sum()
     assert np.isfinite(result.calibrated[decided.to_numpy()]).all()
-    assert np.isfinite(result.judgments["judgment"]).all()
+    assert np.isfinite(result.judgments.frame["judgment"]).all()
     for name in ("within_item_variance", "leave_one_out_correlation"):
         for side in ("before", "after"):
             assert (figures[name][side] is None) == (f"{name}.{side}" in figures["reasons"])

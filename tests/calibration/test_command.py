@@ -95,7 +95,7 @@ def test_judgments_carry_inclusion_probabilities_from_the_ratings_or_the_pairs(r
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     out = tmp_path / "out"
     result = run(ratings, "-o", out, "--pairs", tmp_path / "pairs.csv")
-    assert "inclusion probabilities are not known" not in result.stderr
+    assert "inclusion probabilities are not known" not in result.stdout
     assert (pd.read_csv(out / "judgments.csv")["inclusion_probability"] == 0.125).all()
     frame.assign(inclusion_probability=0.25, query_probability=0.5).to_csv(ratings, index=False)
     run(ratings, "-o", out)
@@ -104,7 +104,7 @@ def test_judgments_carry_inclusion_probabilities_from_the_ratings_or_the_pairs(r
     assert (judgments["query_probability"] == 0.5).all()
     pairs.iloc[1:].to_csv(tmp_path / "pairs.csv", index=False)
     result = run(ratings, "-o", out, "--pairs", tmp_path / "pairs.csv")
-    assert "1 of 180 pairs have no known inclusion probability" in result.stderr
+    assert "1 of 180 pairs have no known inclusion probability" in result.stdout
 
 
 def test_calibrated_values_may_leave_the_scale_unless_clipped(ratings: Path, tmp_path: Path) -> None:

@@ -9,8 +9,16 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from relstudy.calibration.judgments import make_judgments, pair_probabilities, read_judgments, write_judgments
+from relstudy.calibration.judgments import (
+    Judgments,
+    make_judgments,
+    pair_probabilities,
+    read_judgments,
+    write_judgments,
+)
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.pipeline import calibrate
+from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError, TableError
 
@@ -29,7 +37,7 @@ def test_judgments_are_means_and_standard_errors_borrow_from_the_average_pair() 
     frame = pd.DataFrame(
         {"rater_id": list("abcab"), "query_id": "q", "result_id": list("xxxyy"), "rating": [1.0, 2, 6, 3, np.nan]}
     )
-    result = make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy())
+    result = make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy()).frame
     assert result["judgment"].tolist() == [3.0, 3.0]
     assert result["n_ratings"].tolist() == [3, 1]
     # x alone has two ratings or more: variance 7, squares 14. (8 * 7 + 14) / (8 + 2) = 7, and y has 7 as well.
@@ -39,7 +47,7 @@ def test_judgments_are_means_and_standard_errors_borrow_from_the_average_pair() 
 
 def test_standard_errors_cover_the_true_mean_as_often_as_they_say() -> None:
     simulated = simulate_panel(40, 0, 100, leniency=0, sharpness=0, scale="1-9", seed=5)
-    result = make_judgments(simulated.panel, simulated.panel.rating)
+    result = make_judgments(simulated.panel, simulated.panel.rating).frame
     code = result["result_id"].str[1:].astype(int)
     # The exact expectation of a rating: steps at half units of the scale, the ends taking the rest.
     steps = np.arange(1.5, 9)
@@ -51,47 +59,61 @@ def test_standard_errors_cover_the_true_mean_as_often_as_they_say() -> None:
 
 def test_a_pair_that_everyone_left_undecided_has_no_judgment() -> None:
     frame = pd.DataFrame({"rater_id": list("ab"), "query_id": "q", "result_id": list("xy"), "rating": [1.0, np.nan]})
-    assert make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy())["result_id"].tolist() == ["x"]
+    assert make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy()).frame["result_id"].tolist() == ["x"]
 
 
 def test_where_no_pair_has_two_ratings_the_standard_error_is_left_empty() -> None:
     frame = pd.DataFrame({"rater_id": list("ab"), "query_id": "q", "result_id": list("xy"), "rating": [1.0, 2.0]})
-    assert make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy())["standard_error"].isna().all()
+    assert make_judgments(Panel.from_frame(frame), frame["rating"].to_numpy()).frame["standard_error"].isna().all()
 
 
 def test_judgments_come_back_as_they_were_written(tmp_path: Path) -> None:
     panel = simulate_panel(5, 6, 10, seed=1).panel
-    judgments = make_judgments(panel, panel.rating).assign(inclusion_probability=0.25)
-    write_judgments(judgments, tmp_path / "j.csv")
+    frame = make_judgments(panel, panel.rating).frame.assign(inclusion_probability=0.25)
+    write_judgments(Judgments(frame), tmp_path / "j.csv")
     assert (tmp_path / "j.csv").read_text().splitlines()[0] == (
         "pair_id,query_id,result_id,judgment,n_ratings,standard_error,inclusion_probability"
     )
     back = read_judgments(tmp_path / "j.csv")
-    assert back["judgment"].tolist() == judgments["judgment"].tolist()
-    assert back["probability_known"].all()
-    assert back.attrs["probabilities"] == "given"
+    assert back.frame["judgment"].tolist() == frame["judgment"].tolist()
+    assert back.unknown == 0
+    assert back.probability_note() is None
 
 
-def test_without_probabilities_all_pairs_weigh_one_and_the_table_says_so(table) -> None:  # type: ignore[no-untyped-def]
-    frame = read_judgments(table("query_id,result_id,judgment\nq,x,4\nq,y,2"))
-    assert frame["inclusion_probability"].tolist() == [1, 1]
-    assert not frame["probability_known"].any()
-    assert frame.attrs["probabilities"] == "absent"
+def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    judgments = read_judgments(table("query_id,result_id,judgment\nq,x,4\nq,y,2"))
+    merged = judgments.frame.merge(pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "y"]}))
+    merged.to_csv(tmp_path / "merged.csv", index=False)
+    for each in (judgments, Judgments(merged), read_judgments(tmp_path / "merged.csv")):
+        assert np.isnan(each.probability).all()
+        assert "inclusion probabilities are not known" in (each.probability_note() or "")
 
 
 def test_a_single_unknown_probability_stays_unknown(table) -> None:  # type: ignore[no-untyped-def]
-    frame = read_judgments(table("query_id,result_id,judgment,inclusion_probability\nq,x,4,.5\nq,y,2,"))
-    assert frame["inclusion_probability"].isna().tolist() == [False, True]
-    assert frame["probability_known"].tolist() == [True, False]
+    judgments = read_judgments(table("query_id,result_id,judgment,inclusion_probability\nq,x,4,.5\nq,y,2,"))
+    assert np.isnan(judgments.probability).tolist() == [False, True]
+    assert "1 of 2 pairs have no known inclusion probability" in (judgments.probability_note() or "")
+
+
+def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(table) -> None:  # type: ignore[no-untyped-def]
+    head = "rater_id,query_id,result_id,rating,inclusion_probability,query_probability\n"
+    rows = "a,q,x,1,.5,.6\na,q,y,3,.25,.6\nb,q,x,3,.5,.6\nb,q,y,5,.25,.6\n"
+    result = calibrate(read_ratings(table(head + rows, "ratings.csv")), "mean")
+    assert result.judgments.probability.tolist() == [0.5, 0.25]
+    assert result.judgments.frame["query_probability"].tolist() == [0.6, 0.6]
+    pairs = table("query_id,result_id,inclusion_probability\nq,x,.125", "pairs.csv")
+    assert result.with_probabilities(pairs).judgments.frame["inclusion_probability"].fillna(-1).tolist() == [0.125, -1]
+    with pytest.raises(TableError, match=r"row 4, column inclusion_probability: '\.4' is not allowed; a pair has one"):
+        read_ratings(table(head + rows.replace("b,q,x,3,.5", "b,q,x,3,.4"), "ratings.csv"))
 
 
 def test_a_rating_column_is_averaged_into_judgments(table) -> None:  # type: ignore[no-untyped-def]
-    frame = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,\na,q,z,5"))
+    frame = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,\na,q,z,5")).frame
     assert frame[["result_id", "judgment", "n_ratings"]].to_numpy().tolist() == [["x", 3.0, 2], ["z", 5.0, 1]]
 
 
 def test_trec_qrels_are_read(table) -> None:  # type: ignore[no-untyped-def]
-    frame = read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2 0", "qrels.txt"))
+    frame = read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2 0", "qrels.txt")).frame
     assert frame[["query_id", "result_id", "judgment"]].to_numpy().tolist() == [
         ["301", "DOC-1", 2],
         ["301", "DOC-2", 0],
@@ -136,9 +158,8 @@ def test_faults_of_judgments_are_named(table, text: str, message: str) -> None: 
 
 
 def test_identical_judgments_are_merged_and_counted(table) -> None:  # type: ignore[no-untyped-def]
-    frame = read_judgments(table("query_id,result_id,judgment\nq,x,1\nq,x,1.0"))
-    assert len(frame) == 1
-    assert frame.attrs["merged"] == 1
+    judgments = read_judgments(table("query_id,result_id,judgment\nq,x,1\nq,x,1.0"))
+    assert (len(judgments), judgments.merged) == (1, 1)
 
 
 def test_probabilities_are_joined_by_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
@@ -155,9 +176,9 @@ def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table) -> Non
     header = "query_id,result_id,{},inclusion_probability,query_probability\n"
     rows = "q,x,1,.1,.5\nq,y,2,.2,.5\nr,x,3,.5,"
     for kind in ("judgment", "rating"):
-        frame = read_judgments(table(header.format(kind) + rows))
+        frame = read_judgments(table(header.format(kind) + rows)).frame
         assert frame["query_probability"].fillna(-1).tolist() == [0.5, 0.5, -1]
-    assert "query_probability" not in read_judgments(table("query_id,result_id,judgment\nq,x,1"))
+    assert "query_probability" not in read_judgments(table("query_id,result_id,judgment\nq,x,1")).frame
     pairs = table("query_id,result_id,inclusion_probability,query_probability\nq,x,.1,.5\nr,x,.2,.5", "pairs.csv")
     wanted = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"]})
     found = pair_probabilities(wanted, pairs).fillna(-1)

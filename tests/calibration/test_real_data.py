@@ -122,7 +122,7 @@ def test_of_the_99_people_the_two_who_stand_apart_are_flagged_and_no_other(agh: 
 def test_nflx_golden_values(shared_data: Path) -> None:
     ratings = read_ratings(shared_data / "video_mos" / "nflx_public_ratings.csv")
     result = calibrate(ratings, "none")
-    judgments = result.judgments
+    judgments = result.judgments.frame
     assert len(judgments) == 79
     assert judgments["judgment"].mean() == pytest.approx(3.5447906524, abs=1e-10)
     assert judgments.set_index("result_id")["judgment"]["0"] == pytest.approx(4.884615, abs=5e-7)
@@ -181,11 +181,15 @@ def test_the_command_writes_the_contracts_tables_and_json(shared_data: Path, tmp
     low, high = figures["leave_one_out_correlation"]["after_interval"]
     assert low < figures["leave_one_out_correlation"]["after"] < high
     assert figures["krippendorff_alpha"]["interval"] == pytest.approx(0.6475, abs=5e-5)
-    assert "method pooled: pairs look handed out at random" in result.stderr
-    assert "inclusion probabilities are not known" in result.stderr
+    assert figures["method_reason"].startswith("pairs look handed out at random")
+    assert figures["inclusion_probability"] == {"known": 0, "unknown": 320}
+    assert any("inclusion probabilities are not known" in note for note in figures["notes"])
     judgments, raters = pd.read_csv(tmp_path / "judgments.csv"), pd.read_csv(tmp_path / "raters.csv")
     calibrated = pd.read_csv(tmp_path / "calibrated.csv")
-    assert list(judgments) == ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"]
+    assert list(judgments) == [
+        *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", "inclusion_probability")
+    ]
+    assert judgments["inclusion_probability"].isna().all()
     assert len(judgments) == 320
     assert list(raters)[:8] == ["rater_id", "n_base", "mean", "spread", "slope", "offset", "agreement", "flags"]
     assert (calibrated["block"] == np.where(calibrated["in_common_set"], "base", "unique")).all()

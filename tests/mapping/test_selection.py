@@ -204,7 +204,7 @@ def tifa(shared_data: Path) -> pd.DataFrame:
             read_scores(folder / "system_scores_dsg_release.csv"),
         ]
     )
-    return scores.merge(read_judgments(folder / "ratings.csv"), on=["query_id", "result_id"])
+    return scores.merge(read_judgments(folder / "ratings.csv").frame, on=["query_id", "result_id"])
 
 
 @pytest.mark.real_data

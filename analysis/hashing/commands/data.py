@@ -62,7 +62,7 @@ def truth_command(
         from relstudy.analysis.hashing.truth.labels import read_ids
         from relstudy.calibration.judgments import read_judgments
 
-        truth = judged_truth(read_judgments(judgments), read_ids(query_ids), read_ids(database_ids), threshold)
+        truth = judged_truth(read_judgments(judgments).frame, read_ids(query_ids), read_ids(database_ids), threshold)
     else:
         if queries is None or database is None:
             raise click.UsageError(f"--kind {kind} needs --queries and --database.")

@@ -33,7 +33,7 @@ def scores_command(
     from relstudy.common.errors import RelstudyError
     from relstudy.mapping.scores import write_scores
 
-    judged, own = read_judgments(judgments), read_codes(codes)
+    judged, own = read_judgments(judgments).frame, read_codes(codes)
     names = read_ids(ids)
     if len(names) != len(own):
         raise RelstudyError(f"{ids} has {len(names)} ids for the {len(own)} codes of {codes}; one each is needed")

@@ -12,8 +12,10 @@ import pandas as pd
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.people.scores import truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.estimates import Estimate
 
 
@@ -79,7 +81,7 @@ class Audit:
 
 
 def audit_truths(
-    judgments: pd.DataFrame,
+    judgments: Judgments | pd.DataFrame,
     ids: Sequence[str],
     *,
     vectors: np.ndarray | None = None,
@@ -92,29 +94,30 @@ def audit_truths(
 
     Parameters
     ----------
-    judgments : as `read_judgments` gives it
+    judgments : as `read_judgments` gives them, or a DataFrame of theirs
     ids, vectors, labels, neighbours : see `truth_scores`
     threshold : a pair is valued where its judgment is above it
     seed : of the bootstrap over queries
     """
-    scores = truth_scores(judgments, ids, vectors=vectors, labels=labels, neighbours=neighbours, seed=seed)
+    judgments = Judgments.of(judgments)
+    scores = truth_scores(judgments.frame, ids, vectors=vectors, labels=labels, neighbours=neighbours, seed=seed)
     options = ScoringOptions(threshold=threshold, seed=seed, directions={"*": "higher"})
     scoring = score_systems(judgments, scores, options=options)
+    unweighted = JudgedPairs.of(judgments).weights_missing("design")
     audited = []
     for name, group in scores.groupby("system", sort=False):
         system = scoring[str(name)]
-        merged = group.merge(judgments, on=["query_id", "result_id"])
+        merged = group.merge(judgments.frame, on=["query_id", "result_id"])
         called = Estimate.missing("a distance calls nothing relevant")
         if name != "distance":
-            weight = 1.0 / merged["inclusion_probability"].fillna(1.0)
-            called = Estimate(float(np.average(merged["score"], weights=weight)))
+            called = Estimate.missing(unweighted) if unweighted else _called_relevant(merged)
         audited.append(
             AuditedTruth(
                 str(name),
                 system.raw.pearson,
                 _one_minus(system.normalised_rank),
                 system.average_precision,
-                _within_queries(merged, threshold, seed),
+                Estimate.missing(unweighted) if unweighted else _within_queries(merged, threshold, seed),
                 called,
             )
         )
@@ -129,6 +132,15 @@ def _one_minus(rank: Estimate) -> Estimate:
     return Estimate(1 - rank.value, low, high, rank.reason)
 
 
+def _called_relevant(merged: pd.DataFrame) -> Estimate:
+    return Estimate(float(np.average(merged["score"], weights=_weights(merged))))
+
+
+def _weights(merged: pd.DataFrame) -> np.ndarray:
+    """1 / inclusion probability; ones where none is known (`JudgedPairs.weights_missing` refuses a few)."""
+    return (1.0 / merged["inclusion_probability"].fillna(1.0)).to_numpy(dtype=float)
+
+
 def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estimate:
     from sklearn.metrics import roc_auc_score
 
@@ -136,6 +148,5 @@ def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estima
     for _, group in merged.groupby("query_id", sort=True):
         valued = group["judgment"] > threshold
         if valued.any() and not valued.all():
-            weight = 1.0 / group["inclusion_probability"].fillna(1.0)
-            values.append(roc_auc_score(valued, group["score"], sample_weight=weight))
+            values.append(roc_auc_score(valued, group["score"], sample_weight=_weights(group)))
     return mean_interval(np.array(values), "no query has both valued and other results", seed)

@@ -26,7 +26,7 @@ def expected(file: Path, query: str) -> dict[str, str]:
 
 
 def read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    judgments = read_judgments(folder / "qrels.test")
+    judgments = read_judgments(folder / "qrels.test").frame
     run = read_scores(folder / "results.test")
     qrels = pd.DataFrame(
         {

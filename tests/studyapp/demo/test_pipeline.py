@@ -43,7 +43,7 @@ def test_the_folder_is_a_complete_study_whose_tables_read_back_with_the_library(
     study = Study.load(folder)
     pairs = pd.read_csv(folder / "pairs.csv", dtype=str)
     ratings = read_ratings(folder / "ratings.csv")
-    judgments = read_judgments(folder / "judgments.csv")
+    judgments = read_judgments(folder / "judgments.csv").frame
     assert [block.name for block in study.blocks] == ["base", "unique"]
     assert len(pd.read_csv(folder / "collection.csv")) == 300
     assert len(pairs) == 480
