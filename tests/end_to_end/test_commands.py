@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.server
+
 COMMAND = [sys.executable, "-m", "relstudy"]
 
 

@@ -16,6 +16,8 @@ import pytest
 
 from tests.places import ROOT
 
+pytestmark = pytest.mark.server
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 

@@ -23,6 +23,8 @@ from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
 from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
 
+pytestmark = pytest.mark.server
+
 SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
 SYSTEMS = ("keywords", "colour")
 VARIANTS = ("gift-colour", "gift-texture")

@@ -111,6 +111,7 @@ def workers_of(parent: int) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.server
 def test_every_acknowledged_rating_survives_being_killed_at_random_moments_and_none_is_stored_twice(
     tmp_path: Path, database: Callable[[Path], str]
 ) -> None:

@@ -316,6 +316,7 @@ def test_neither_log_nor_database_holds_an_address_a_token_or_an_agent(tmp_path:
         assert tell.encode() not in kept, tell
 
 
+@pytest.mark.server
 def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(tmp_path: Path) -> None:
     with serving(write_study(tmp_path / "s"), workers=1) as address:
         host, port = address.removeprefix("http://").split(":")
@@ -324,6 +325,7 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(tmp_pat
             assert b" 413 " in connection.recv(4096)
 
 
+@pytest.mark.server
 def test_a_slow_sender_holds_up_nobody(tmp_path: Path) -> None:
     """Forty connections that send one byte and wait, against one worker with two threads."""
     folder = write_study(tmp_path / "s")

@@ -11,8 +11,12 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
+
+pytestmark = pytest.mark.server
 
 
 def in_group(leader: int) -> list[int]:
