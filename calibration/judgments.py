@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.calibration.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.pairs_table import PAIR, read_pairs
 from relstudy.common.tables import Checked, read_table, write_table
 
 COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", *PROBABILITIES]
@@ -193,19 +194,13 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> pd.
 
     Returns
     -------
-    DataFrame[inclusion_probability] and query_probability where the table has it, float, one row a row of `pairs`; NaN
+    DataFrame[inclusion_probability] and query_probability where the table knows any, float, one row a row of `pairs`; NaN
     where the table doesn't know the pair or its probability
     """
-    table = read_table(path, *PAIR, "inclusion_probability")
-    known = table.frame[PAIR].copy()
-    for name in PAIR:
-        known[name] = table.texts(name)
-    read_probabilities(table, known)
-    check_one_a_pair(table, known)
-    table.raise_faults()
-    known = known.drop_duplicates(PAIR)
-    joined = pairs[PAIR].astype("str").merge(known, on=PAIR, how="left", validate="many_to_one")
-    return joined[[name for name in PROBABILITIES if name in joined]]
+    table = read_pairs(path, "inclusion_probability")
+    known = [name for name in PROBABILITIES if name == "inclusion_probability" or table[name].notna().any()]
+    drawn = table[[*PAIR, *known]].drop_duplicates(PAIR)
+    return pairs[PAIR].astype("str").merge(drawn, on=PAIR, how="left", validate="many_to_one")[known]
 
 
 def _from_ratings(table: Checked) -> Judgments:

@@ -14,11 +14,11 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import PAIR, read_pairs
 from relstudy.common.tables import read_table
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores import read_scores
 
-PAIR = ["query_id", "result_id"]
 SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
 LEAST_COVERAGE = 0.5
 THRESHOLDS = {"1-5": 3.0, "binary": 0.5, "1-9": 5.0}
@@ -51,7 +51,8 @@ class StudyTables:
     scores : system, query_id, result_id, score of the judged pairs
     mappings : fitted mappings by system
     ratings : the ratings, with a column `calibrated` (float) where it is known; None where there are none
-    raters, pairs : as the files hold them, as text; None where there are none
+    raters : as the file holds them, as text; None where there is none
+    pairs : as `read_pairs` gives them; None where there are none
     files : every file read, in order of name
     notes : what a person should know, one sentence each
     truth : estimates beside their true values, where the study was simulated and these are known; else None
@@ -113,7 +114,7 @@ def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
         mappings=reader.mappings(set(scores["system"])),
         ratings=ratings,
         raters=reader.table("raters.csv", "rater_id"),
-        pairs=reader.table("pairs.csv", *PAIR),
+        pairs=reader.pairs(),
         files=tuple(sorted(reader.files, key=lambda file: file.name)),
         notes=tuple(notes),
         truth=reader.table("truth/recovered.csv", "quantity", "system", "true", "recovered"),
@@ -140,6 +141,10 @@ class _Reader:
     def table(self, name: str, *columns: str) -> pd.DataFrame | None:
         path = self.folder / name
         return read_table(self.note(path), *columns).frame.astype(str) if path.is_file() else None
+
+    def pairs(self) -> pd.DataFrame | None:
+        path = self.folder / "pairs.csv"
+        return read_pairs(self.note(path)) if path.is_file() else None
 
     def title(self) -> str:
         path = self.folder / "study.toml"

@@ -17,26 +17,13 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
+from relstudy.common.pairs_table import one_row_per_source, source_members
 
-SEPARATORS = re.compile(r"\s*[;|+]\s*")
 FEWEST_PAIRS = 20
 """A correlation over fewer pairs of one source is not shown."""
 
 RANDOM = "random"
 """The source of pairs that no system's ranking brought in."""
-
-
-def source_members(source: np.ndarray) -> dict[str, np.ndarray]:
-    """Which pairs each system proposed, bool [pairs] by name; a pair may be proposed by several.
-
-    Examples
-    --------
-    >>> {name: pairs.tolist() for name, pairs in source_members(np.array(["a", "a;b", ""])).items()}
-    {'a': [True, True, False], 'b': [False, True, False]}
-    """
-    names = [set(filter(None, SEPARATORS.split(str(text).strip()))) for text in source]
-    every = sorted(set().union(*names)) if names else []
-    return {name: np.array([name in each for each in names]) for name in every}
 
 
 def chose_pairs(names: Sequence[str], sources: np.ndarray | None) -> list[str]:
@@ -61,11 +48,7 @@ def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
     ratings : one row a rating, with rating (NaN: undecided), source and round
     categories : the values of the scale
     """
-    rows = []
-    for position, text in enumerate(ratings["source"]):
-        rows += [(position, name) for name in filter(None, SEPARATORS.split(str(text).strip()))]
-    long = pd.DataFrame(rows, columns=["row", "source"])
-    frame = ratings[["round", "rating"]].iloc[long["row"]].reset_index(drop=True).assign(source=long["source"])
+    frame = one_row_per_source(ratings[["round", "rating", "source"]])
     found = uniformity_table(frame, categories)
     found = found[found["source"] != "all"]
     whole = uniformity_table(ratings.assign(source="all"), categories, by=("round", "source"))

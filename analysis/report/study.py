@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report import scored, selection
-from relstudy.analysis.report.inputs import PAIR, StudyTables
+from relstudy.analysis.report.inputs import StudyTables
 from relstudy.analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.people import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
@@ -24,6 +24,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_candidates
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
+from relstudy.common.pairs_table import PAIR, source_members
 from relstudy.mapping.selection import cross_fit
 
 T = TypeVar("T")
@@ -168,12 +169,11 @@ def _when(frame: pd.DataFrame) -> str:
 
 def ratings_by_pair(tables: StudyTables, ratings: Ratings) -> pd.DataFrame | None:
     """The ratings with the source and round of their pair; None where no source is known."""
-    if tables.pairs is None or "source" not in tables.pairs:
+    if tables.pairs is None:
         return None
-    known = tables.pairs.drop_duplicates(PAIR)
-    known = known.assign(round=known.get("round", "1"))[[*PAIR, "source", "round"]]
-    frame = ratings.frame[[*PAIR, "rating"]].merge(known, on=PAIR, how="inner", validate="many_to_one")
-    return frame if (frame["source"].str.strip() != "").any() else None
+    drawn = tables.pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
+    frame = ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR, how="inner", validate="many_to_one")
+    return frame if (frame["source"] != "").any() else None
 
 
 def pairs_section(tables: StudyTables) -> Section | None:
@@ -222,7 +222,7 @@ def paper_section(
     sources = tables.pair_column("source")
     chose = selection.chose_pairs([system.name for system in result.systems], sources)
     if sources is not None and any(values.values()):
-        members = selection.source_members(sources)
+        members = source_members(sources)
         draws = pairs.draws(options.replicates, options.seed, options.population)
         by_source = selection.by_source(result, members, values, draws)
         if by_source:

@@ -16,7 +16,7 @@ from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import LEASED, OPEN, Store, pages, pairs, settings, slots
-from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids, known_pairs, read_pairs
+from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids, known_pairs, pairs_to_rate
 
 
 def prepare(folder: str | Path, store: Store | None = None) -> Study:
@@ -38,7 +38,7 @@ def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
     refused, because ratings may already stand under its id.
     """
     wanted = {
-        pair.pair_id: pair for pair in [*read_pairs(study.folder / "pairs.csv", items), *known_pairs(study, items)]
+        pair.pair_id: pair for pair in [*pairs_to_rate(study.folder / "pairs.csv", items), *known_pairs(study, items)]
     }
     with store.write() as connection:
         if not store.is_sqlite:

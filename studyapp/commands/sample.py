@@ -183,11 +183,11 @@ def sample(
 
 def write(folder: Path, chosen: Sample | NextRound) -> None:
     """Write pairs.csv, design.json and the scores of built-in systems."""
-    from relstudy.common.tables import write_table
+    from relstudy.common.pairs_table import write_pairs
     from relstudy.studyapp.sampling.sources import computed
 
     chosen.scores.write(folder, [name for name in chosen.scores.systems if computed(name)])
-    write_table(chosen.pairs, folder / "pairs.csv")
+    write_pairs(chosen.pairs, folder / "pairs.csv")
     chosen.design.save(folder)
 
 

@@ -55,9 +55,9 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     import numpy as np
 
     from relstudy.common.errors import RelstudyError
+    from relstudy.common.pairs_table import read_pairs
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
-    from relstudy.studyapp.sampling.next_round import read_pairs
     from relstudy.studyapp.systems import fit
 
     collection = Collection.load(folder)
@@ -65,7 +65,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     if all_queries:
         drawn = {item.id: [] for kind in collection.paradigms() for item in collection.queries(kind)}
     else:
-        pairs = read_pairs(folder)
+        pairs = read_pairs(folder / "pairs.csv", items=collection)
         drawn = {str(name): list(group) for name, group in pairs.groupby("query_id", sort=False)["result_id"]}
     written = {}
     for name in names:

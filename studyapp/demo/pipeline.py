@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.console import progress
+from relstudy.common.pairs_table import read_pairs
 from relstudy.common.tables import write_json, write_table, write_text
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.folder import claim
@@ -261,7 +262,7 @@ def _compare(
 ) -> list[Recovered]:
     """Recovered against true; written to FOLDER/truth."""
     keys: dict[str, Any] = {"query_id": str, "result_id": str}
-    pairs = pd.read_csv(folder / "pairs.csv", dtype=keys)
+    pairs = read_pairs(folder / "pairs.csv")
     judgments = pd.read_csv(folder / "judgments.csv", dtype=keys)
     raters = pd.read_csv(folder / "raters.csv", dtype={"rater_id": str})
     ratings = pd.read_csv(folder / "ratings.csv", dtype=keys)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-import pandas as pd
-
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import read_pairs
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
@@ -22,7 +21,7 @@ from relstudy.studyapp.demo.visit import Answer, visit_all
 def rate(folder: Path, panel: SimulatedPanel, show: Stages) -> tuple[dict[str, int], int]:
     """The panel rates through the real pages; rater_id -> place in the panel, and how many ratings there were."""
     study = Study.load(folder)
-    pairs = pd.read_csv(folder / "pairs.csv", dtype=str)
+    pairs = read_pairs(folder / "pairs.csv")
     base = int((pairs["block"] == "base").sum())
     per_pair = max(block.ratings_per_pair for block in study.blocks if block.unique)
     expected = base * len(panel.raters) + (len(pairs) - base) * per_pair

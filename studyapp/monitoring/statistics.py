@@ -5,7 +5,6 @@ The numbers behind the admin pages and `relstudy status --insight`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,6 +18,7 @@ from relstudy.calibration.methods.linear import none as unchanged
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.common.estimates import Estimate
+from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Scale
@@ -136,10 +136,7 @@ def _sources(table: pd.DataFrame, scale: Scale) -> list[SourceUse]:
     """First all pairs (source ""), then each source; a pair that several sources proposed counts for each of them."""
     if table.empty:
         return []
-    # pairs.csv may name several sources of one pair, joined by + or ;
-    parts = {text: {part.strip() for part in re.split("[+;]", text)} for text in table["source"].unique()}
-    names = sorted(set().union(*parts.values()) - {""})
-    groups = [(name, table[table["source"].isin([text for text in parts if name in parts[text]])]) for name in names]
+    groups = [(name, table[members]) for name, members in source_members(table["source"]).items()]
     uses = []
     for name, part in [("", table), *groups]:
         rating = part["rating"].to_numpy(dtype=float)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import COLUMNS
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import base_block, simple_random_sample, systematic_sample
@@ -17,11 +18,6 @@ from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.sources import Source, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
-
-PAIR_COLUMNS = [
-    *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
-    *("round", "query_probability"),
-]
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class SampleOptions:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The outcome: the pairs (columns PAIR_COLUMNS), the design, what to expect, and the scores to keep."""
+    """The outcome: the pairs (as `relstudy.common.pairs_table` has them), the design, what to expect, and the scores to keep."""
 
     pairs: pd.DataFrame
     design: Design
@@ -197,4 +193,4 @@ def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> p
     pairs = pairs.iloc[order].reset_index(drop=True)
     width = max(4, len(str(first + len(pairs) - 1)))
     pairs["pair_id"] = [f"p{number:0{width}d}" for number in range(first, first + len(pairs))]
-    return pairs[PAIR_COLUMNS]
+    return pairs[COLUMNS]

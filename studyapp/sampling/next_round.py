@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_table
+from relstudy.common.pairs_table import PAIR, read_pairs
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, candidates_of
@@ -24,7 +24,6 @@ from relstudy.studyapp.sampling.sources import Source, computed, foreign_tables,
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
-PAIR = ["query_id", "result_id"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def draw_next_round(
     """
     collection = Collection.load(folder)
     design = Design.load(folder)
-    pairs = read_pairs(folder)
+    pairs = _drawn_pairs(folder / "pairs.csv")
     asked = dict.fromkeys(
         stamp.rpartition(":")[0] for this in design.rounds for name, stamp in this.systems.items() if computed(name)
     )
@@ -180,6 +179,17 @@ def draw_next_round_from(
     return NextRound(whole, design, plan, len(added), before, smallest, scores)
 
 
+def _drawn_pairs(path: Path) -> pd.DataFrame:
+    """The pairs of earlier rounds; refuses a table of which a further round's probabilities cannot be told."""
+    pairs = read_pairs(path, "pair_id", "paradigm", "source", "inclusion_probability")
+    unknown = int(pairs["inclusion_probability"].isna().sum())
+    if unknown:
+        raise RelstudyError(
+            f"{path}: {unknown} pairs have no inclusion probability, and a further round rests on them all"
+        )
+    return pairs
+
+
 def sources_of(this: Round, sources: Sequence[Source]) -> list[Source]:
     """The systems that took part in a round."""
     return [source for source in sources if source.name in this.systems]
@@ -251,18 +261,3 @@ def _plan(
         options.results,
         options.floor,
     )
-
-
-def read_pairs(folder: Path) -> pd.DataFrame:
-    """pairs.csv with its numbers checked."""
-    table = read_table(folder / "pairs.csv", "pair_id", *PAIR, "paradigm", "source", "block", "inclusion_probability")
-    frame = table.frame.copy()
-    frame["inclusion_probability"] = table.numbers("inclusion_probability", low=0, high=1, low_open=True)
-    for name, default in (("rank", ""), ("round", "1"), ("query_probability", "")):
-        if name not in frame:
-            frame[name] = table.frame[name] = default
-    frame["rank"] = pd.array(table.numbers("rank", low=1, empty=True, whole=True), dtype="Int64")
-    frame["round"] = table.numbers("round", low=1, whole=True).astype(int)
-    frame["query_probability"] = table.numbers("query_probability", low=0, high=1, low_open=True, empty=True)
-    table.raise_faults()
-    return frame

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from relstudy.common.tables import read_table
+from relstudy.common.pairs_table import read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
@@ -26,44 +26,25 @@ class Pair:
     block: str
 
 
-def read_pairs(path: Path, items: DisplayedItems) -> list[Pair]:
-    """Read pairs.csv.
+def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
+    """The rows of pairs.csv as pairs that can be shown.
 
-    Required are pair_id, query_id and result_id. `block` is base or unique (default unique), `paradigm` image or text
-    (default: by the query's kind in the collection).
+    Parameters
+    ----------
+    path : a table with pair_id, query_id and result_id; see `relstudy.common.pairs_table` for its other columns. Without
+        a paradigm, a pair has its query's kind
+    items : what the collection holds
+
+    Raises
+    ------
+    TableError
+        for ids that the collection lacks, and every other fault of the table
     """
-    table = read_table(path, "pair_id", "query_id", "result_id")
-    frame = table.frame
-    for column in ("pair_id", "query_id", "result_id"):
-        frame[column] = table.texts(column)
-    table.add(frame["pair_id"].duplicated(), "pair_id", "each pair may stand there once")
-    for column in ("query_id", "result_id"):
-        table.add(~frame[column].isin(list(items.by_id)), column, "the id of an item in collection.csv is needed")
-    if "block" not in frame:
-        frame["block"] = "unique"
-    table.add(~frame["block"].isin(["base", "unique"]), "block", "base or unique is allowed")
-    if "paradigm" not in frame:
-        frame["paradigm"] = [
-            items[query_id].kind if query_id in items.by_id else "image" for query_id in frame["query_id"]
-        ]
-    table.add(~frame["paradigm"].isin(["image", "text"]), "paradigm", "image or text is allowed")
-    if "source" not in frame:
-        frame["source"] = ""
-    probabilities: list[list[float | None]] = []
-    for name in ("inclusion_probability", "query_probability"):
-        known: list[float | None] = [None] * len(frame)
-        if name in frame:
-            numbers = table.numbers(name, low=0, high=1, low_open=True, empty=True)
-            known = [None if number != number else float(number) for number in numbers]
-        probabilities.append(known)
-    rank: list[int | None] = [None] * len(frame)
-    if "rank" in frame:
-        numbers = table.numbers("rank", low=0, empty=True, whole=True)
-        rank = [None if number != number else int(number) for number in numbers]
-    table.raise_faults()
-    names = ("pair_id", "query_id", "result_id", "paradigm", "source")
-    columns = [list(frame[name]) for name in names]
-    return [Pair(*row) for row in zip(*columns, *probabilities, rank, list(frame["block"]), strict=True)]
+    frame = read_pairs(path, "pair_id", items=items.by_id)
+    kinds = [items[query_id].kind for query_id in frame["query_id"]]
+    frame["paradigm"] = frame["paradigm"].where(frame["paradigm"] != "", kinds)
+    rows = frame[[field.name for field in fields(Pair)]].astype(object)
+    return [Pair(*row) for row in rows.where(rows.notna(), None).itertuples(index=False)]
 
 
 def known_pair_ids(study: Study) -> dict[str, KnownPair]:

@@ -30,6 +30,7 @@ from relstudy.analysis.resampling.draws import whole_queries
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
@@ -137,7 +138,7 @@ def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, 
 def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: StudyTables, result: ScoreResult) -> None:
     sources = tables.pair_column("source")
     assert sources is not None
-    members = selection.source_members(sources)
+    members = source_members(sources)
     system = result.systems[0]
     assert system.mapped_scores is not None
     query = pd.factorize(result.query_id, sort=True)[0]

@@ -134,6 +134,25 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
     assert set(table["query_probability"]) == {0.5} and set(table["inclusion_probability"]) == {0.25}
 
 
+def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all(lambda name, number: str(number))
+    pairs = pd.read_csv(made.folder / "pairs.csv")
+    # as `relstudy sample --from-mappings` leaves it; the last pair was taken out by hand
+    combined = pairs.assign(inclusion_probability=0.4, query_probability=0.5, source="another")[:-1]
+    combined.to_csv(made.folder / "pairs.csv", index=False)
+    assert run("export", made.folder).exit_code == 0
+    table = pd.read_csv(made.folder / "ratings.csv")
+    gone = table["pair_id"] == pairs["pair_id"].iloc[-1]
+    assert set(table.loc[~gone, "inclusion_probability"]) == {0.4} and set(table.loc[~gone, "source"]) == {"another"}
+    assert set(table.loc[gone, "inclusion_probability"]) <= {0.25}, "as it was when the pair was in the study"
+    (made.folder / "pairs.csv").write_text("pair_id,query_id,result_id\np0-0,q0,r3\n")
+    refused = run("export", made.folder)
+    assert refused.exit_code == 1 and "pair 'p0-0' is query 'q0', result 'r3'" in refused.output
+
+
 def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_local: Callable[..., Made]) -> None:
     """Shirahatti and Barnard 2005, section 5.3: binary and 1-9 over the same base block."""
     blocks = "".join(

@@ -139,7 +139,7 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
     store = Store.of_study(folder)
     path = folder / "pairs.csv"
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:-4], "new-1,q1,r2,image,more,1,0.5,unique"]) + "\n")
+    path.write_text("\n".join([*lines[:-4], "new-1,q1,r2,image,more,1,0.25,unique"]) + "\n")
     prepare(folder, store)
     with store.read() as connection:
         query = sa.text("SELECT count(*) FROM slots JOIN pages ON pages.id = page_id WHERE pages.active")

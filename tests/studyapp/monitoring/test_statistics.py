@@ -81,11 +81,20 @@ def test_the_uniformity_error_by_source_is_equation_5_4() -> None:
     assert found[""].ratings == 7
 
 
-@pytest.mark.parametrize("joined", ["colour+keywords", "colour;keywords", "colour; keywords"])
+@pytest.mark.parametrize("joined", ["colour;keywords", "colour; keywords"])
 def test_a_pair_of_two_sources_counts_for_both_and_once_for_all(joined: str) -> None:
     rows = [("R0", "p0", "rest", 1.0, joined), ("R0", "p1", "rest", 2.0, "colour")]
     found = {use.source: use.ratings for use in statistics_of(_table(rows), STUDY).sources}
     assert found == {"": 2, "colour": 2, "keywords": 1}
+
+
+def test_a_plus_is_part_of_a_systems_name() -> None:
+    rows = [("R0", "p0", "rest", 1.0, "bm25+rm3"), ("R0", "p1", "rest", 2.0, "bm25")]
+    assert {use.source: use.ratings for use in statistics_of(_table(rows), STUDY).sources} == {
+        "": 2,
+        "bm25": 1,
+        "bm25+rm3": 1,
+    }
 
 
 def test_agreement_grows_to_the_alpha_of_the_krippendorff_package() -> None:

@@ -1,0 +1,152 @@
+"""pairs.csv: the pairs of a study, where each came from and how likely it was to be drawn. One reader and one writer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.tables import Checked, read_table, write_table
+
+PAIR = ["query_id", "result_id"]
+COLUMNS = [
+    *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
+    *("round", "query_probability"),
+]
+SOURCE_SEPARATOR = ";"
+# files round: a pair that is certain given its query has its query's probability
+ROUNDING = 1e-6
+
+
+def read_pairs(path: str | os.PathLike[str], *required: str, items: Container[str] | None = None) -> pd.DataFrame:
+    """Read a pairs table (CSV or Parquet).
+
+    Parameters
+    ----------
+    path : a table with query_id and result_id
+    required : further columns without which the table is refused
+    items : ids of the collection; a pair of any other is refused
+
+    Returns
+    -------
+    DataFrame, one row a row of the file, with every column of COLUMNS and the file's others as they stood:
+    pair_id (text, each once; "QUERY|RESULT" where the file has no such column), query_id, result_id (text),
+    paradigm ("image", "text", or "" where unknown), source (text; several systems are joined by ";"),
+    rank (Int64, from 1), inclusion_probability, query_probability (float in (0, 1], NaN where unknown),
+    block ("base" or "unique", which is also the default), round (int from 1, which is also the default)
+
+    Raises
+    ------
+    RelstudyError
+        when the file cannot be read
+    TableError
+        with every fault: missing columns or ids, other values than those above, one pair or one query with two
+        probabilities, a query's probability below that of one of its pairs
+    """
+    table = read_table(path, *PAIR, *required)
+    frame = table.frame.copy()
+    for name in PAIR:
+        frame[name] = table.texts(name)
+        if items is not None:
+            absent = [item != "" and item not in items for item in frame[name]]
+            table.add(np.array(absent, bool), name, "the id of an item in collection.csv is needed")
+    if "pair_id" in frame:
+        frame["pair_id"] = table.texts("pair_id")
+        table.add(frame["pair_id"].duplicated(), "pair_id", "each pair may stand there once")
+    else:
+        frame["pair_id"] = frame["query_id"] + "|" + frame["result_id"]
+    frame["paradigm"] = _words(table, "paradigm", ["image", "text"], "")
+    frame["block"] = _words(table, "block", ["base", "unique"], "unique")
+    frame["source"] = frame["source"].fillna("").astype("str").str.strip() if "source" in frame else ""
+    frame["rank"] = pd.array(_numbers(table, "rank", low=1, whole=True), dtype="Int64")
+    frame["round"] = np.nan_to_num(_numbers(table, "round", low=1, whole=True), nan=1.0).astype(int)
+    for name in ("inclusion_probability", "query_probability"):
+        frame[name] = _numbers(table, name, low=0, high=1, low_open=True)
+    _check_probabilities(table, frame)
+    table.raise_faults()
+    return frame[[*COLUMNS, *(name for name in frame if name not in COLUMNS)]]
+
+
+def write_pairs(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a pairs table, the columns of COLUMNS first."""
+    first = [name for name in COLUMNS if name in pairs]
+    write_table(pairs[[*first, *(name for name in pairs if name not in first)]], path)
+
+
+def sources_of(text: str) -> list[str]:
+    """The systems that proposed a pair, from its `source`; none where it is empty.
+
+    A system's own name may hold any other sign: "bm25+rm3" is one system.
+
+    Examples
+    --------
+    >>> sources_of("bm25+rm3; gift"), sources_of("")
+    (['bm25+rm3', 'gift'], [])
+    """
+    return list(dict.fromkeys(part.strip() for part in str(text).split(SOURCE_SEPARATOR) if part.strip()))
+
+
+def source_members(sources: Iterable[str]) -> dict[str, np.ndarray]:
+    """Which pairs each system proposed; a pair may be proposed by several.
+
+    Parameters
+    ----------
+    sources : each pair's `source`
+
+    Returns
+    -------
+    dict of bool [pairs], by system in alphabetical order
+
+    Examples
+    --------
+    >>> {name: pairs.tolist() for name, pairs in source_members(["a", "a;b", ""]).items()}
+    {'a': [True, True, False], 'b': [False, True, False]}
+    """
+    proposers = [frozenset(sources_of(text)) for text in sources]
+    return {name: np.array([name in each for each in proposers]) for name in sorted(frozenset().union(*proposers))}
+
+
+def one_row_per_source(frame: pd.DataFrame) -> pd.DataFrame:
+    """Repeat each row for every system in its `source`; rows without one are left out.
+
+    Examples
+    --------
+    >>> one_row_per_source(pd.DataFrame({"source": ["a;b", ""], "rating": [4.0, 1.0]})).values.tolist()
+    [['a', 4.0], ['b', 4.0]]
+    """
+    several = frame.assign(source=pd.Series([sources_of(text) for text in frame["source"]], frame.index, object))
+    return several.explode("source").dropna(subset="source").reset_index(drop=True)
+
+
+def _words(table: Checked, name: str, allowed: list[str], default: str) -> pd.Series:
+    """A column of one of a few words, `default` where it is empty or absent."""
+    if name not in table.frame:
+        return pd.Series(default, index=table.frame.index, dtype="str")
+    words = table.frame[name].fillna("").astype("str").str.strip()
+    table.add(~words.isin([*allowed, ""]), name, f"{' or '.join(allowed)} is allowed, or empty")
+    return words.mask(words == "", default)
+
+
+def _numbers(
+    table: Checked, name: str, *, low: float, high: float = np.inf, low_open: bool = False, whole: bool = False
+) -> np.ndarray:
+    """A column of numbers, NaN where it is empty or absent."""
+    if name not in table.frame:
+        return np.full(len(table.frame), np.nan)
+    return table.numbers(name, low=low, high=high, low_open=low_open, empty=True, whole=whole)
+
+
+def _check_probabilities(table: Checked, frame: pd.DataFrame) -> None:
+    inclusion, query = frame["inclusion_probability"], frame["query_probability"]
+    if "inclusion_probability" in table.frame:
+        differs = frame.groupby(PAIR)["inclusion_probability"].transform("nunique", dropna=False) > 1
+        table.add(
+            differs, "inclusion_probability", "a pair has one inclusion probability, and rows of this pair differ"
+        )
+    if "query_probability" in table.frame:
+        differs = query.groupby(frame["query_id"]).transform("nunique") > 1
+        table.add(differs, "query_probability", "a query has one probability, and rows of this query differ")
+        above = inclusion.to_numpy() > query.to_numpy() * (1 + ROUNDING)
+        table.add(above, "query_probability", "at least the pair's inclusion_probability is needed")
