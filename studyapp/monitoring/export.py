@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
+from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import PAIR, read_pairs
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
@@ -30,6 +32,7 @@ COLUMNS = (
         "rank",
     ),
 )
+FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
 HANDED_OUT = {"base": "to everyone", "unique": "at random over the pool"}
 
 
@@ -54,7 +57,31 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
         rows = [_record(row, scales, known_pairs) for row in connection.execute(query)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(["revision"] if history else [])])
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability"], "float64")
-    return frame.astype({**numbers, "rank": "Int64"})
+    return _as_drawn(frame.astype({**numbers, "rank": "Int64"}), study)
+
+
+def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """What pairs.csv says now of where each rated pair came from.
+
+    A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when the
+    study is served again. It has the last word on pairs that pairs.csv no longer holds.
+    """
+    file = study.folder / "pairs.csv"
+    if not file.is_file():
+        return frame
+    drawn = read_pairs(file).set_index("pair_id").reindex(frame["pair_id"]).set_axis(frame.index)
+    there = drawn["query_id"].notna()
+    for column in PAIR:
+        changed = there & (drawn[column] != frame[column])
+        if changed.any():
+            rated, now = frame[changed].iloc[0], drawn[changed].iloc[0]
+            raise RelstudyError(
+                f"{file}: pair {rated['pair_id']!r} is query {now['query_id']!r}, result {now['result_id']!r}, but it was "
+                f"rated as {rated['query_id']!r}, {rated['result_id']!r}; give the new pair a new id"
+            )
+    for column in FROM_PAIRS:
+        frame[column] = drawn[column].where(there, frame[column]).astype(frame[column].dtype)
+    return frame
 
 
 def _record(row: sa.Row[Any], scales: dict[str, str], known_pairs: dict[str, KnownPair]) -> dict[str, Any]:

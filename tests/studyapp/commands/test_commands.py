@@ -134,7 +134,9 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
     assert set(table["query_probability"]) == {0.5} and set(table["inclusion_probability"]) == {0.25}
 
 
-def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(make_local: Callable[..., Made]) -> None:
+def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(
+    make_local: Callable[..., Made],
+) -> None:
     made = make_local()
     browser = Browser(made.app)
     browser.join()
