@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.pairs_table import PAIR, read_pairs
+from relstudy.common.pairs_table import read_pairs
+from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.tables import Checked, read_table, write_table
 
 COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", *PROBABILITIES]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.probabilities import PROBABILITIES
+from relstudy.common.probabilities import PROBABILITIES
 
 
 @dataclass(frozen=True)

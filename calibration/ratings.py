@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.tables import Checked, read_table
 
 KEY = ["rater_id", "query_id", "result_id"]

@@ -14,7 +14,8 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import PAIR, read_pairs
+from relstudy.common.pairs_table import read_pairs
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import read_table
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores import read_scores

@@ -24,7 +24,8 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_candidates
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import PAIR, source_members
+from relstudy.common.pairs_table import source_members
+from relstudy.common.probabilities import PAIR
 from relstudy.mapping.selection import cross_fit
 
 T = TypeVar("T")

@@ -8,16 +8,14 @@ from collections.abc import Container, Iterable
 import numpy as np
 import pandas as pd
 
+from relstudy.common.probabilities import PAIR, check_one_a_pair, read_probabilities
 from relstudy.common.tables import Checked, read_table, write_table
 
-PAIR = ["query_id", "result_id"]
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
     *("round", "query_probability"),
 ]
 SOURCE_SEPARATOR = ";"
-# files round: a pair that is certain given its query has its query's probability
-ROUNDING = 1e-6
 
 
 def read_pairs(path: str | os.PathLike[str], *required: str, items: Container[str] | None = None) -> pd.DataFrame:
@@ -60,12 +58,13 @@ def read_pairs(path: str | os.PathLike[str], *required: str, items: Container[st
     frame["paradigm"] = _words(table, "paradigm", ["image", "text"], "")
     frame["block"] = _words(table, "block", ["base", "unique"], "unique")
     frame["source"] = frame["source"].fillna("").astype("str").str.strip() if "source" in frame else ""
-    frame["rank"] = pd.array(_numbers(table, "rank", low=1, whole=True), dtype="Int64")
-    frame["round"] = np.nan_to_num(_numbers(table, "round", low=1, whole=True), nan=1.0).astype(int)
-    for name in ("inclusion_probability", "query_probability"):
-        frame[name] = _numbers(table, name, low=0, high=1, low_open=True)
-    _check_probabilities(table, frame)
+    frame["rank"] = pd.array(_whole(table, "rank"), dtype="Int64")
+    frame["round"] = np.nan_to_num(_whole(table, "round"), nan=1.0).astype(int)
+    read_probabilities(table, frame)
+    check_one_a_pair(table, frame)
     table.raise_faults()
+    if "query_probability" not in frame:
+        frame["query_probability"] = np.nan
     return frame[[*COLUMNS, *(name for name in frame if name not in COLUMNS)]]
 
 
@@ -129,24 +128,8 @@ def _words(table: Checked, name: str, allowed: list[str], default: str) -> pd.Se
     return words.mask(words == "", default)
 
 
-def _numbers(
-    table: Checked, name: str, *, low: float, high: float = np.inf, low_open: bool = False, whole: bool = False
-) -> np.ndarray:
-    """A column of numbers, NaN where it is empty or absent."""
+def _whole(table: Checked, name: str) -> np.ndarray:
+    """A column of whole numbers from 1, float, NaN where it is empty or absent."""
     if name not in table.frame:
         return np.full(len(table.frame), np.nan)
-    return table.numbers(name, low=low, high=high, low_open=low_open, empty=True, whole=whole)
-
-
-def _check_probabilities(table: Checked, frame: pd.DataFrame) -> None:
-    inclusion, query = frame["inclusion_probability"], frame["query_probability"]
-    if "inclusion_probability" in table.frame:
-        differs = frame.groupby(PAIR)["inclusion_probability"].transform("nunique", dropna=False) > 1
-        table.add(
-            differs, "inclusion_probability", "a pair has one inclusion probability, and rows of this pair differ"
-        )
-    if "query_probability" in table.frame:
-        differs = query.groupby(frame["query_id"]).transform("nunique") > 1
-        table.add(differs, "query_probability", "a query has one probability, and rows of this query differ")
-        above = inclusion.to_numpy() > query.to_numpy() * (1 + ROUNDING)
-        table.add(above, "query_probability", "at least the pair's inclusion_probability is needed")
+    return table.numbers(name, low=1, empty=True, whole=True)

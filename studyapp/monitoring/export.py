@@ -9,7 +9,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import PAIR, read_pairs
+from relstudy.common.pairs_table import read_pairs
+from relstudy.common.probabilities import PAIR
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
