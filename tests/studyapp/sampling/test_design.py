@@ -11,13 +11,14 @@ from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import COLUMNS
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
-from relstudy.studyapp.sampling.first_round import PAIR_COLUMNS, SampleOptions, draw_results, draw_sample_from
+from relstudy.studyapp.sampling.first_round import SampleOptions, draw_results, draw_sample_from
 from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
@@ -352,7 +353,7 @@ def test_one_round_from_mappings_brings_the_uniformity_error_of_the_demo_panel_b
 def test_a_further_round_keeps_the_old_pairs_and_gives_every_pair_of_the_union_its_combined_probability(two_rounds):
     _, collection, sources, first, _, _, later = two_rounds
     old, new = later.pairs[: len(first.pairs)], later.pairs[len(first.pairs) :]
-    columns = [name for name in PAIR_COLUMNS if name not in ("inclusion_probability", "query_probability")]
+    columns = [name for name in COLUMNS if name not in ("inclusion_probability", "query_probability")]
     assert old[columns].equals(first.pairs[columns])
     assert (old["inclusion_probability"].to_numpy() > first.pairs["inclusion_probability"].to_numpy()).all()
     assert set(new["round"]) == {2} and set(new["block"]) == {"unique"} and len(new) == later.new
