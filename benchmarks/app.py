@@ -2,6 +2,7 @@
 
     python benchmarks/app.py                       # 50 and 200 raters, 15 seconds each
     python benchmarks/app.py --raters 50 --seconds 10 --peer-venv /tmp/potato
+    python benchmarks/app.py --gunicorn 3 --raters 50   # instead: the own server processes beside gunicorn's, in turns
 
 Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
 own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and
@@ -314,17 +315,36 @@ def our_folder(folder: Path) -> Path:
     return folder
 
 
-def measure_ours(folder: Path, url: str, raters: int, seconds: float, workers: int, threads: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Processes:
+    """What answers requests: `relstudy serve`, or gunicorn's threaded workers around the same app."""
+
+    workers: int
+    threads: int
+    gunicorn: bool = False
+
+    def command(self, folder: Path, port: int) -> list[str]:
+        if not self.gunicorn:
+            serve = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--quiet"]
+            return [*serve, "--workers", str(self.workers), "--threads", str(self.threads)]
+        app = f"relstudy.studyapp.web.app:create_app('{folder}', workers={self.workers})"
+        kind = ["--worker-class", "gthread", "--keep-alive", "30", "--backlog", "1024", "--log-level", "error"]
+        size = ["--workers", str(self.workers), "--threads", str(self.threads)]
+        return [sys.executable, "-m", "gunicorn", *kind, *size, "--bind", f"127.0.0.1:{port}", app]
+
+
+def measure_ours(folder: Path, url: str, raters: int, seconds: float, processes: Processes) -> dict[str, Any]:
     """Serve, load, and compare what was acknowledged with the export."""
+    from relstudy.studyapp.assignment.synchronisation import prepare
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.store import Store
     from relstudy.studyapp.monitoring.export import ratings_table
 
     port = free_port()
-    command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--workers", str(workers)]
-    with running([*command, "--threads", str(threads), "--quiet"], port, folder / "server.log", {"DATABASE_URL": url}):
-        tally = load("ours", port, raters, seconds)
     store = Store(url)
+    prepare(folder, store)
+    with running(processes.command(folder, port), port, folder / "server.log", {"DATABASE_URL": url}):
+        tally = load("ours", port, raters, seconds)
     table = ratings_table(store, Study.load(folder))
     store.dispose()
     acknowledged = 4 * sum(len(pages) for pages in tally.acknowledged.values())
@@ -389,6 +409,56 @@ def potato_program(folder: Path) -> Path:
     return program
 
 
+def answer_beside_slow_senders(folder: Path, processes: Processes, senders: int = 40) -> float:
+    """Seconds until a page comes while others have sent half a request and wait; NaN after ten."""
+    from relstudy.studyapp.assignment.synchronisation import prepare
+
+    prepare(folder)
+    port = free_port()
+    with running(processes.command(folder, port), port, folder / "server.log"), contextlib.ExitStack() as stack:
+        Visitor(port).request("GET", "/health")
+        for _ in range(senders):
+            slow = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            slow.sendall(b"POST /consent HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na")
+        time.sleep(0.5)
+        honest = Visitor(port)
+        honest.connection.timeout = 10
+        began = time.perf_counter()
+        try:
+            honest.request("GET", "/health")
+        except TimeoutError:
+            return float("nan")
+        return time.perf_counter() - began
+
+
+def compare_processes(pairs: int, raters: int, seconds: float, own: Processes) -> None:
+    """The own server processes and gunicorn in turns, so that what else the machine does falls on both."""
+    work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
+    servers = {"own": own, "gunicorn": Processes(own.workers, own.threads, gunicorn=True)}
+    rates: dict[str, list[float]] = {name: [] for name in servers}
+    print(f"{'server':10}{'pair':>5}{'ratings/s':>11}{'p50 s':>9}{'p95 s':>9}{'errors':>8}{'lost':>6}{'double':>8}")
+    for pair in range(1, pairs + 1):
+        for name, processes in servers.items():
+            folder = our_folder(work / f"{name}{pair}")
+            row = measure_ours(folder, f"sqlite:///{folder / 'study.db'}", raters, seconds, processes)
+            rates[name].append(row["ratings_per_second"])
+            print(
+                f"{name:10}{pair:>5}{row['ratings_per_second']:>11.1f}{row['p50']:>9.3f}{row['p95']:>9.3f}"
+                f"{row['errors']:>8}{row['lost']:>6}{row['double']:>8}",
+                flush=True,
+            )
+    ratios = np.array(rates["gunicorn"]) / np.array(rates["own"])
+    print("gunicorn : own, ratings/s, by pair:", " ".join(f"{ratio:.2f}" for ratio in ratios))
+    print(f"geometric mean: {np.exp(np.log(ratios).mean()):.2f}")
+    for name, processes in servers.items():
+        waited = answer_beside_slow_senders(our_folder(work / f"{name}-slow"), processes)
+        print(
+            f"{name}: a page beside 40 half-sent requests: "
+            + ("none in 10 s" if waited != waited else f"{waited:.3f} s")
+        )
+    shutil.rmtree(work, ignore_errors=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--raters", type=int, nargs="+", default=[50, 200])
@@ -398,7 +468,14 @@ def main() -> None:
     parser.add_argument("--peer-venv", type=Path, default=Path(tempfile.gettempdir()) / "relstudy-potato")
     parser.add_argument("--without", nargs="*", default=[], choices=["sqlite", "postgresql", "potato"])
     parser.add_argument("--json", type=Path, help="write the figures there as well")
+    parser.add_argument(
+        "--gunicorn", type=int, default=0, metavar="PAIRS", help="compare with gunicorn, and nothing else"
+    )
     options = parser.parse_args()
+    processes = Processes(options.workers, options.threads)
+    if options.gunicorn:
+        compare_processes(options.gunicorn, options.raters[0], options.seconds, processes)
+        return
     from tests.studyapp.cluster import Cluster, installed
 
     work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
@@ -416,13 +493,11 @@ def main() -> None:
             if "sqlite" not in options.without:
                 folder = our_folder(work / f"sqlite{raters}")
                 url = f"sqlite:///{folder / 'study.db'}"
-                found = measure_ours(folder, url, raters, options.seconds, options.workers, options.threads)
+                found = measure_ours(folder, url, raters, options.seconds, processes)
                 rows.append({"server": "relstudy, SQLite", "raters": raters, **found})
             if cluster is not None:
                 folder = our_folder(work / f"pg{raters}")
-                found = measure_ours(
-                    folder, cluster.new_database(), raters, options.seconds, options.workers, options.threads
-                )
+                found = measure_ours(folder, cluster.new_database(), raters, options.seconds, processes)
                 rows.append({"server": "relstudy, PostgreSQL", "raters": raters, **found})
     finally:
         if cluster is not None:

@@ -1,8 +1,8 @@
 """Attention checks: each has a page of its own that cannot be told from the other pages of its block.
 
-The known pair stands among fillers, which are other results of its query. A filler is a pair that nobody drew and nobody
-knows the answer to, so that no pair of the sample gets a rating by way of a check. The page has as many results as some
-other page of the block.
+The known pair stands among fillers, which are other results of its query. A filler is a pair that nobody drew and
+nobody knows the answer to, so that no pair of the sample gets a rating by way of a check. The page has as many results
+as some other page of the block.
 """
 
 from __future__ import annotations
@@ -39,18 +39,19 @@ def add_check_pages(
     set of int
         ids of the pages of checks that are in use
     """
-    known = known_pair_ids(study)
+    checks_by_id = known_pair_ids(study)
     taken = {(pair.query_id, pair.result_id) for pair in wanted.values()}
     blocks = {block.name: block for block in study.blocks}
     in_use: set[int] = set()
     lacking: list[tuple[Pair, Block, Look]] = []
     earlier = _earlier_pages(connection)
     for check in [pair for pair in wanted.values() if pair.block == "check"]:
-        block = blocks[known[check.pair_id].block]
+        block = blocks[checks_by_id[check.pair_id].block]
         if block.paradigm not in (None, check.paradigm):
             raise RelstudyError(
-                f"study.toml: the attention check {check.query_id!r}, {check.result_id!r} of block {block.name!r} would be "
-                f"recognised: its query is of the kind {check.paradigm}, and the block's are of the kind {block.paradigm}"
+                f"study.toml: the attention check {check.query_id!r}, {check.result_id!r} of block {block.name!r} "
+                f"would be recognised: its query is of the kind {check.paradigm}, and the block's are of the kind "
+                f"{block.paradigm}"
             )
         look = _look(connection, block, check, wanted)
         for page_id, fillers in reversed(earlier.get(check.pair_id, [])):
@@ -119,8 +120,8 @@ def _draw_fillers(
     if not sizes:
         raise RelstudyError(
             f"study.toml: the attention check {check.query_id!r}, {check.result_id!r} of block {block.name!r} would be "
-            f"recognised: the block's other pages have at least {min(look.sizes)} results, and only {len(free)} items of the "
-            "collection are not rated with this query anyway; choose another query, or extend collection.csv"
+            f"recognised: the block's other pages have at least {min(look.sizes)} results, and only {len(free)} items "
+            "of the collection are not rated with this query anyway; choose another query, or extend collection.csv"
         )
     return [
         replace(check, pair_id=f"filler:{block.name}:{check.query_id}:{result}", result_id=result)

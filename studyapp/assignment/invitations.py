@@ -65,10 +65,10 @@ def forget(store: Store, rater_id: str) -> int:
         key = connection.execute(query).scalar_one_or_none()
         if key is None:
             raise RelstudyError(f"there is no rater {rater_id!r} in this study")
-        mine = sa.select(assignments.c.id).where(assignments.c.rater == key)
-        removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(mine))).rowcount
-        held = slots.c.assignment_id.in_(mine) & slots.c.state.in_([LEASED, DONE])
-        connection.execute(sa.update(slots).where(held).values(state=OPEN, assignment_id=None, leased_until=0.0))
+        of_rater = sa.select(assignments.c.id).where(assignments.c.rater == key)
+        removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount
+        taken = slots.c.assignment_id.in_(of_rater) & slots.c.state.in_([LEASED, DONE])
+        connection.execute(sa.update(slots).where(taken).values(state=OPEN, assignment_id=None, leased_until=0.0))
         connection.execute(sa.delete(assignments).where(assignments.c.rater == key))
         connection.execute(sa.delete(raters).where(raters.c.id == key))
     if store.is_sqlite:

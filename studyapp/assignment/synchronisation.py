@@ -23,11 +23,11 @@ def prepare(folder: str | Path, store: Store | None = None) -> Study:
     """Bring a study's database up to date with its files; run once before serving."""
     study = Study.load(folder)
     items = DisplayedItems.load(Path(folder), read_secret(folder))
-    own = store or Store.of_study(folder)
-    own.migrate()
-    sync_database(own, study, items)
+    database = store or Store.of_study(folder)
+    database.migrate()
+    sync_database(database, study, items)
     if store is None:
-        own.dispose()
+        database.dispose()
     return study
 
 
@@ -73,8 +73,8 @@ def _refuse_changes(stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
         pair = wanted.get(pair_id)
         if pair and (pair.query_id, pair.result_id, pair.block) != (row.query_id, row.result_id, row.block):
             raise RelstudyError(
-                f"pairs.csv: pair {pair_id!r} is query {pair.query_id!r}, result {pair.result_id!r}, block {pair.block!r}, "
-                f"but the study's database has it as {row.query_id!r}, {row.result_id!r}, {row.block!r}; "
+                f"pairs.csv: pair {pair_id!r} is query {pair.query_id!r}, result {pair.result_id!r}, block "
+                f"{pair.block!r}, but the study's database has it as {row.query_id!r}, {row.result_id!r}, {row.block!r}; "
                 "ratings may stand under this id, so give the new pair a new one"
             )
 
@@ -99,7 +99,7 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
     paged: set[tuple[str, str]] = set()
     for row in connection.execute(sa.select(pages.c.kind, pages.c.pair_ids).where(pages.c.block == block.name)):
         paged.update((row.kind, pair_id) for pair_id in row.pair_ids)
-    known = known_pair_ids(study)
+    known_pairs_by_id = known_pair_ids(study)
     by_query: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     rows = []
     for pair in wanted.values():
@@ -107,7 +107,7 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
         if (kind, pair.pair_id) in paged:
             continue
         if kind == "practice":
-            if known[pair.pair_id].block == block.name:
+            if known_pairs_by_id[pair.pair_id].block == block.name:
                 rows.append((kind, pair.query_id, [pair.pair_id]))
         elif pair.block == block.pairs and block.paradigm in (None, pair.paradigm):
             by_query[(kind, pair.query_id, pair.paradigm)].append(pair.pair_id)

@@ -39,14 +39,14 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
         with store.write() as connection:
             write_state(connection, state)
     now = study_status(store, study)
-    found = study_statistics(store, study) if insight else None
-    held = read_leases(store) if show_leases else None
+    statistics = study_statistics(store, study) if insight else None
+    leases = read_leases(store) if show_leases else None
     if as_json:
         answer = now.as_json()
-        if found is not None:
-            answer["insight"] = found.as_json()
-        if held is not None:
-            answer["leases"] = [vars(lease) for lease in held]
+        if statistics is not None:
+            answer["insight"] = statistics.as_json()
+        if leases is not None:
+            answer["leases"] = [vars(lease) for lease in leases]
         print_json(answer)
         return
     click.echo(
@@ -77,9 +77,9 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
             for person in now.people
         ]
         print_table(people, ["rater_id", "entry", "state", "pages", "ratings", "undecided", "seconds", "checks"])
-    if found is not None:
-        _print_insight(found)
-    if held is not None:
+    if statistics is not None:
+        _print_statistics(statistics)
+    if leases is not None:
         click.echo()
         print_table(
             [
@@ -87,29 +87,29 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
                     *(lease.rater_id, lease.block, str(lease.pairs), _clock(lease.handed_at)),
                     *(_clock(lease.leased_until), "expired" if lease.expired else "active"),
                 ]
-                for lease in held
+                for lease in leases
             ],
             ["rater_id", "block", "pairs", "handed out (UTC)", "kept until (UTC)", "state"],
         )
 
 
-def _print_insight(found: StudyStatistics) -> None:
+def _print_statistics(statistics: StudyStatistics) -> None:
     from relstudy.common.console import print_table
 
     click.echo()
     uses = [
         [use.scale, use.source or "all pairs", str(use.ratings), "–" if use.error is None else f"{use.error:.3f}"]
-        for use in found.sources
+        for use in statistics.sources
     ]
     print_table(uses, ["scale", "source", "ratings", "uniformity error"])
     click.echo()
     growth = [
         [line.scale, str(count), "–" if alpha is None else f"{alpha:.3f}"]
-        for line in found.agreement
+        for line in statistics.agreement
         for count, alpha in zip(line.ratings, line.alpha, strict=True)
     ]
     print_table(growth, ["scale", "base ratings", "Krippendorff's alpha"])
-    flagged = [[rater, "; ".join(view.flags)] for rater, view in found.raters.items() if view.flags]
+    flagged = [[rater, "; ".join(view.flags)] for rater, view in statistics.raters.items() if view.flags]
     if flagged:
         click.echo()
         print_table(flagged, ["rater_id", "worth a look"])

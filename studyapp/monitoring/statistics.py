@@ -62,7 +62,10 @@ class RaterView:
 
 @dataclass(frozen=True)
 class StudyStatistics:
-    """Everything that the ratings tell, for the admin pages. Times are seconds since 1970; `growth_of_blocks` holds running counts at `times`."""
+    """Everything that the ratings tell, for the admin pages.
+
+    Times are seconds since 1970; `growth_of_blocks` holds running counts at `times`.
+    """
 
     times: tuple[float, ...] = ()
     growth_of_blocks: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -84,7 +87,7 @@ def study_statistics(store: Store, study: Study) -> StudyStatistics:
 
 
 def _current(store: Store, study: Study) -> pd.DataFrame:
-    """The ratings that count, as columns; leaner than the export, because it is read again and again while people rate."""
+    """The ratings that count; leaner than the export, because it is read again and again while people rate."""
     blocks = {block.name: block.scale.name for block in study.blocks}
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source),
@@ -101,8 +104,8 @@ def _current(store: Store, study: Study) -> pd.DataFrame:
 def statistics_of(table: pd.DataFrame, study: Study) -> StudyStatistics:
     """What a table of ratings tells, as `study_statistics` does for a study's database.
 
-    Base and unique pairs alone, at least one. Needed columns: rater_id, pair_id, query_id, result_id, block (base or unique), study_block, scale, source, rating
-    (NaN: undecided), seconds, at (seconds since 1970).
+    Base and unique pairs alone, at least one. Needed columns: rater_id, pair_id, query_id, result_id, block (base or
+    unique), study_block, scale, source, rating (NaN: undecided), seconds, at (seconds since 1970).
     """
     table = table.sort_values("at", kind="stable")
     edges = np.linspace(table["at"].iloc[0], table["at"].iloc[-1], BINS + 1)

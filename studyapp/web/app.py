@@ -95,14 +95,14 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
     if error.code is not None and error.code < 400:
         return error
     texts = current_site().texts
-    known = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
+    reasons_by_status = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
     reasons = {"link": "error.link", "invited": "error.invited", "form": "refused.form", "session": "refused.session"}
     if error.description == "parameter":
         text = texts("error.parameter", name=current_site().study.entry.id_parameter)
     elif error.description in reasons:
         text = texts(reasons[error.description])
     else:
-        name = known.get(error.code or 500)
+        name = reasons_by_status.get(error.code or 500)
         text = texts(f"refused.{name}" if name == "form" else f"error.{name}") if name else texts("error.other")
     page = MessagePage(texts("error.heading"), text, "/", texts("error.home"))
     return show("message.html", page), error.code or 500

@@ -17,16 +17,16 @@ blueprint = Blueprint("pictures", __name__)
 def item(key: str) -> ResponseReturnValue:
     """A picture, by its opaque key; no part of the request becomes a path."""
     rater = session.current_rater()
-    found = current_site().items.by_key.get(key)
-    if found is None or found.path is None:
+    picture = current_site().items.by_key.get(key)
+    if picture is None or picture.path is None:
         abort(404)
     if rater is None and not is_admin():
         abort(403)
-    with open(found.path, "rb") as handle:
+    with open(picture.path, "rb") as handle:
         media_type = image_type(handle.read(16))
     if media_type is None:
         abort(404)
-    response = send_file(found.path.resolve(), mimetype=media_type, conditional=True, max_age=86_400)
+    response = send_file(picture.path.resolve(), mimetype=media_type, conditional=True, max_age=86_400)
     response.headers["Cache-Control"] = "private, max-age=86400, immutable"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response

@@ -58,12 +58,12 @@ def _fingerprint(password_hash: str) -> str:
 
 def is_admin() -> bool:
     """Whether this browser has given the password, not too long ago, and it is still the same one."""
-    held = flask_session.get("admin")
-    if not (isinstance(held, list) and len(held) == 2):
+    claim = flask_session.get("admin")
+    if not (isinstance(claim, list) and len(claim) == 2):
         return False
     password_hash = _hash()
-    fresh = isinstance(held[1], int | float) and time.time() - held[1] < 3600 * HOURS
-    return bool(password_hash) and fresh and secrets.compare_digest(str(held[0]), _fingerprint(password_hash))
+    fresh = isinstance(claim[1], int | float) and time.time() - claim[1] < 3600 * HOURS
+    return bool(password_hash) and fresh and secrets.compare_digest(str(claim[0]), _fingerprint(password_hash))
 
 
 def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:

@@ -44,7 +44,7 @@ def nice_ticks(low: float, high: float, about: int = 4) -> list[float]:
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= raw * 0.999)
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
-    return [round(place * step, 10) for place in range(first, last + 1)]
+    return [round(number * step, 10) for number in range(first, last + 1)]
 
 
 class _Plane:
@@ -113,10 +113,10 @@ def line_chart(
     ticks = nice_ticks(low, max([*ys, low]) if high is None else high)
     plane = _Plane((min(xs, default=0.0), max(xs, default=1.0)), (ticks[0], ticks[-1]))
     parts = _frame(plane, ticks, show_y) + _axis_names(name_x, name_y)
-    for place, share in enumerate((0.0, 0.5, 1.0)):
+    for number, share in enumerate((0.0, 0.5, 1.0)):
         value = plane.x[0] + share * (plane.x[1] - plane.x[0])
-        if place == 0 or plane.x[1] > plane.x[0]:
-            anchor = ("start", "middle", "end")[place]
+        if number == 0 or plane.x[1] > plane.x[0]:
+            anchor = ("start", "middle", "end")[number]
             parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 18, show_x(value), anchor))
     for index, line in enumerate(lines):
         kind = f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
@@ -155,8 +155,8 @@ def histogram(
     ticks = nice_ticks(0, max([*counts, 1]))
     plane = _Plane((0, len(edges)), (0, ticks[-1]))
     parts = _frame(plane, ticks, lambda value: f"{value:g}") + _axis_names(name_x, name_y)
-    for place, (edge, count) in enumerate(zip(edges, counts, strict=True)):
-        left, right = plane.place_x(place) + 1, plane.place_x(place + 1) - 1
+    for number, (edge, count) in enumerate(zip(edges, counts, strict=True)):
+        left, right = plane.place_x(number) + 1, plane.place_x(number + 1) - 1
         top = plane.place_y(count)
         size = f'width="{_number(right - left)}" height="{_number(plane.place_y(0) - top)}"'
         parts.append(f'<rect class="s1" x="{_number(left)}" y="{_number(top)}" {size} rx="2"/>')
@@ -170,9 +170,9 @@ def share_chart(label: str, names: Sequence[str], shares: Sequence[float]) -> Ma
     highest = max([*shares, 2 / max(len(names), 1)])
     step = (width - 8) / max(len(names), 1)
     bars, texts = [], []
-    for place, (name, share) in enumerate(zip(names, shares, strict=True)):
+    for number, (name, share) in enumerate(zip(names, shares, strict=True)):
         tall = (floor - top) * share / highest
-        x = 4 + place * step
+        x = 4 + number * step
         size = f'width="{_number(step * 0.84)}" height="{_number(tall)}"'
         bars.append(f'<rect class="s1" x="{_number(x + step * 0.08)}" y="{_number(floor - tall)}" {size} rx="2"/>')
         if len(names) <= 11:
@@ -211,9 +211,9 @@ def spark(label: str, counts: Sequence[float]) -> Markup:
     highest = max([*counts, 1])
     step = width / max(len(counts), 1)
     parts = [f'<line class="rule" x1="0" x2="{width}" y1="{height - 0.5}" y2="{height - 0.5}"/>']
-    for place, count in enumerate(counts):
+    for number, count in enumerate(counts):
         if count:
             tall = max(1.5, (height - 2) * count / highest)
             size = f'width="{_number(max(1.0, step - 0.8))}" height="{_number(tall)}"'
-            parts.append(f'<rect class="s1" x="{_number(place * step)}" y="{_number(height - tall)}" {size}/>')
+            parts.append(f'<rect class="s1" x="{_number(number * step)}" y="{_number(height - tall)}" {size}/>')
     return _svg(label, parts, width, height, "chart spark")

@@ -16,17 +16,17 @@ SHARE = 20  # and so many times as long as they took to work out, so that a page
 
 
 def recent_figures() -> tuple[Status, StudyStatistics]:
-    """Status and insight, a little while old."""
+    """Status and statistics, a little while old."""
     cache = current_app.extensions.setdefault("relstudy-figures", {})
-    held = cache.get("figures")
-    if held is None or time.monotonic() > held[0]:
+    kept = cache.get("figures")
+    if kept is None or time.monotonic() > kept[0]:
         here = current_site()
         began = time.monotonic()
         fresh = (study_status(here.store, here.study), study_statistics(here.store, here.study))
         ended = time.monotonic()
-        held = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), fresh)
-    status, insight = held[1]
-    return status, insight
+        kept = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), fresh)
+    status, statistics = kept[1]
+    return status, statistics
 
 
 def forget_figures() -> None:

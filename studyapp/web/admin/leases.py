@@ -41,9 +41,9 @@ class HandoutPage:
 def handout() -> ResponseReturnValue:
     """Pages of unique pairs in raters' hands."""
     status, _ = recent_figures()
-    held = tuple(
+    rows = tuple(
         LeaseRow(lease, moment(lease.handed_at), moment(lease.leased_until))
         for lease in read_leases(current_site().store)
     )
     blocks = tuple(view for view in block_views(status) if view.status.pages_wanted is not None)
-    return show("admin/handout.html", HandoutPage("handout", current_site().study.lease_minutes, blocks, held))
+    return show("admin/handout.html", HandoutPage("handout", current_site().study.lease_minutes, blocks, rows))

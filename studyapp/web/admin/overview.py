@@ -60,29 +60,29 @@ class Overview:
 @admin_required
 def overview() -> ResponseReturnValue:
     """Progress, growth, time, use of the scale, agreement."""
-    status, insight = recent_figures()
+    status, statistics = recent_figures()
     page = Overview(
         tab="overview",
         status=status,
         blocks=block_views(status),
-        growth=_growth(insight),
-        seconds=_seconds(insight),
-        agreement=_agreement(insight),
-        sources=_sources(insight),
+        growth=_growth(statistics),
+        seconds=_seconds(statistics),
+        agreement=_agreement(statistics),
+        sources=_sources(statistics),
     )
     return show("admin/overview.html", page)
 
 
-def _growth(insight: StudyStatistics) -> Chart | None:
+def _growth(statistics: StudyStatistics) -> Chart | None:
     """Ratings over time, a line for each block."""
-    if not insight.times:
+    if not statistics.times:
         return None
     texts = current_site().texts
-    first, last = insight.times[0], insight.times[-1]
+    first, last = statistics.times[0], statistics.times[-1]
     form = "%H:%M:%S" if last - first < 600 else "%H:%M" if last - first < 20 * 3600 else "%d %b"
     lines = [
-        charts.Line(name, tuple(zip(insight.times, map(float, counts), strict=True)))
-        for name, counts in insight.growth_of_blocks.items()
+        charts.Line(name, tuple(zip(statistics.times, map(float, counts), strict=True)))
+        for name, counts in statistics.growth_of_blocks.items()
     ]
     picture = charts.line_chart(
         texts("admin.growth"),
@@ -92,8 +92,8 @@ def _growth(insight: StudyStatistics) -> Chart | None:
         show_x=lambda at: moment(at, form),
     )
     rows = [
-        (moment(insight.times[place]), *(f"{line.points[place][1]:g}" for line in lines))
-        for place in range(0, len(insight.times), 5)
+        (moment(statistics.times[bin_number]), *(f"{line.points[bin_number][1]:g}" for line in lines))
+        for bin_number in range(0, len(statistics.times), 5)
     ]
     header = (texts("admin.time"), *(line.name for line in lines))
     return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
@@ -104,29 +104,32 @@ def _legend(lines: list[charts.Line]) -> tuple[tuple[Markup, str], ...]:
     return tuple((charts.key_mark(index), line.name) for index, line in enumerate(shown)) if len(lines) > 1 else ()
 
 
-def _seconds(insight: StudyStatistics) -> Chart | None:
+def _seconds(statistics: StudyStatistics) -> Chart | None:
     """Time per rating, over all blocks."""
-    if not insight.times:
+    if not statistics.times:
         return None
     texts = current_site().texts
-    counts = [sum(column) for column in zip(*insight.seconds.values(), strict=True)]
+    counts = [sum(column) for column in zip(*statistics.seconds.values(), strict=True)]
     ends = [*(f"{low}–{high}" for low, high in itertools.pairwise(SECONDS)), f"{SECONDS[-1]}+"]
     names = {"name_x": texts("admin.seconds.unit"), "name_y": texts("admin.ratings")}
     picture = charts.histogram(texts("admin.seconds"), [str(low) for low in SECONDS], counts, **names)
-    rows = [(end, *(str(block[place]) for block in insight.seconds.values())) for place, end in enumerate(ends)]
-    return Chart(picture, (), (texts("admin.seconds.unit"), *insight.seconds), tuple(rows))
+    rows = [
+        (end, *(str(block[bin_number]) for block in statistics.seconds.values())) for bin_number, end in enumerate(ends)
+    ]
+    return Chart(picture, (), (texts("admin.seconds.unit"), *statistics.seconds), tuple(rows))
 
 
-def _agreement(insight: StudyStatistics) -> Chart | None:
+def _agreement(statistics: StudyStatistics) -> Chart | None:
     """Krippendorff's alpha of the base block after the first n ratings."""
     texts = current_site().texts
-    known = [growth for growth in insight.agreement if any(value is not None for value in growth.alpha)]
-    if not known:
+    measured = [growth for growth in statistics.agreement if any(value is not None for value in growth.alpha)]
+    if not measured:
         return None
     lines = [
-        charts.Line(growth.scale, tuple(zip(map(float, growth.ratings), growth.alpha, strict=True))) for growth in known
+        charts.Line(growth.scale, tuple(zip(map(float, growth.ratings), growth.alpha, strict=True)))
+        for growth in measured
     ]
-    low = -1.0 if any(value is not None and value < 0 for growth in known for value in growth.alpha) else 0.0
+    low = -1.0 if any(value is not None and value < 0 for growth in measured for value in growth.alpha) else 0.0
     picture = charts.line_chart(
         texts("admin.agreement"),
         lines[: charts.MOST_LINES],
@@ -138,18 +141,18 @@ def _agreement(insight: StudyStatistics) -> Chart | None:
     )
     rows = [
         (growth.scale, str(count), figure(value))
-        for growth in known
+        for growth in measured
         for count, value in zip(growth.ratings, growth.alpha, strict=True)
     ]
     header = (texts("admin.scale"), texts("admin.ratings"), "α")
     return Chart(picture, _legend(lines), header, tuple(rows), max(0, len(lines) - charts.MOST_LINES))
 
 
-def _sources(insight: StudyStatistics) -> tuple[tuple[str, tuple[SourceChart, ...]], ...]:
+def _sources(statistics: StudyStatistics) -> tuple[tuple[str, tuple[SourceChart, ...]], ...]:
     scales: dict[str, list[SourceChart]] = {}
-    for use in insight.sources:
+    for use in statistics.sources:
         scales.setdefault(use.scale, []).append(_source(use))
-    return tuple((scale, tuple(found)) for scale, found in scales.items())
+    return tuple((scale, tuple(source_charts)) for scale, source_charts in scales.items())
 
 
 def _source(use: SourceUse) -> SourceChart:

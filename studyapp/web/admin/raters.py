@@ -57,13 +57,13 @@ class ForgetPage:
 @admin_required
 def list_raters() -> ResponseReturnValue:
     """Every rater: progress, time, agreement, checks, flags."""
-    status, insight = recent_figures()
+    status, statistics = recent_figures()
     number = max(1, request.args.get("page", 1, type=int))
     pages = max(1, -(-len(status.people) // RATERS_PER_PAGE))
     number = min(number, pages)
     rows = []
     for person in status.people[(number - 1) * RATERS_PER_PAGE : number * RATERS_PER_PAGE]:
-        view = insight.raters.get(person.rater_id)
+        view = statistics.raters.get(person.rater_id)
         rows.append(
             RaterRow(
                 person,

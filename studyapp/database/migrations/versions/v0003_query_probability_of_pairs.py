@@ -1,4 +1,4 @@
-"""Keep the probability of each pair's query, which intervals need where the queries are a known share of a collection."""
+"""Keep the probability of each pair's query: intervals need it where queries are a known share of a collection."""
 
 from __future__ import annotations
 
