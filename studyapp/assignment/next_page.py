@@ -57,6 +57,11 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
     return Step("thanks")
 
 
+def is_at_end(visit: Visit) -> bool:
+    """Whether the rater has begun and has no page left that waits for an answer."""
+    return visit.rater.started_at is not None and next_step(visit, hand_out=False).name != "rate"
+
+
 def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> int:
     """Hand out up to `wanted` further pages; says how many there were."""
     for count in range(wanted):

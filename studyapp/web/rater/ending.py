@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.next_page import add_pages, next_step
+from relstudy.studyapp.assignment.next_page import add_pages, is_at_end, next_step
 from relstudy.studyapp.assignment.raters import lock_rater, record_exit_answers
 from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
@@ -27,7 +27,10 @@ def questions() -> ResponseReturnValue:
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
-    if not current_site().study.questions:
+    here = current_site()
+    with here.store.read_one() as connection:
+        at_the_end = is_at_end(here.visit(connection, rater, time.time()))
+    if not here.study.questions or not at_the_end:
         return redirect("/rate")
     answers = rater.answers or {}
     return show("questions.html", QuestionsPage(_views(answers, {})), rater)
@@ -55,7 +58,13 @@ def answer() -> ResponseReturnValue:
     if errors:
         return show("questions.html", QuestionsPage(_views(given, errors)), rater), 422
     with here.store.write() as connection:
-        record_exit_answers(connection, rater, given, time.time())
+        locked = lock_rater(connection, rater.id)
+        if locked is None:
+            abort(401, description="session")
+        visit = here.visit(connection, locked, time.time())
+        if not is_at_end(visit):
+            return redirect("/rate", 303)
+        record_exit_answers(connection, locked, given, visit.now)
     return redirect(address(advance(rater.id)), 303)
 
 
@@ -111,6 +120,8 @@ def more() -> ResponseReturnValue:
         locked = lock_rater(connection, rater.id)
         if locked is None:
             abort(401, description="session")
+        if locked.finished_at is None:
+            return redirect("/rate", 303)
         visit = here.visit(connection, locked, time.time())
         step = next_step(visit, hand_out=False)
         if step.name != "rate":
