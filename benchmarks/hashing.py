@@ -54,8 +54,12 @@ def made(number: int, bits: int, seed: int) -> tuple[Codes, np.ndarray]:
     labels = rng.integers(0, CLASSES, number)
     parts = []
     for start in range(0, number, 100_000):
-        own = labels[start : start + 100_000]
-        parts.append(Codes.from_bits(centres[own] ^ (rng.random((len(own), bits), dtype=np.float32) < 0.3)).columns)
+        block_labels = labels[start : start + 100_000]
+        parts.append(
+            Codes.from_bits(
+                centres[block_labels] ^ (rng.random((len(block_labels), bits), dtype=np.float32) < 0.3)
+            ).columns
+        )
     return Codes(np.concatenate(parts, axis=1), bits), labels
 
 
@@ -68,12 +72,14 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
     return best
 
 
-def argsort_map(queries: np.ndarray, database: np.ndarray, own: np.ndarray, theirs: np.ndarray) -> float:
+def argsort_map(
+    queries: np.ndarray, database: np.ndarray, query_labels: np.ndarray, database_labels: np.ndarray
+) -> float:
     """The widespread evaluator: products of -1/+1 codes and of one-hot labels, a full argsort a query."""
     bits = database.shape[1]
     values = []
-    for query, label in zip(queries, own, strict=True):
-        shared = (label @ theirs.T > 0).astype(np.float32)
+    for query, label in zip(queries, query_labels, strict=True):
+        shared = (label @ database_labels.T > 0).astype(np.float32)
         relevant = shared[np.argsort(0.5 * (bits - query @ database.T))]
         ranks = np.flatnonzero(relevant) + 1
         values.append(np.mean(np.arange(1, len(ranks) + 1) / ranks))
@@ -81,12 +87,12 @@ def argsort_map(queries: np.ndarray, database: np.ndarray, own: np.ndarray, thei
 
 
 def compare(number: int, codes: int, bits: int) -> None:
-    queries, own = made(number, bits, 2)
-    database, theirs = made(codes, bits, 3)
-    truth = LabelTruth(Labels(classes=own), Labels(classes=theirs))
+    queries, query_labels = made(number, bits, 2)
+    database, database_labels = made(codes, bits, 3)
+    truth = LabelTruth(Labels(classes=query_labels), Labels(classes=database_labels))
 
     def some(n: int) -> tuple[Codes, LabelTruth]:
-        return queries.take(slice(0, n)), LabelTruth(Labels(classes=own[:n]), Labels(classes=theirs))
+        return queries.take(slice(0, n)), LabelTruth(Labels(classes=query_labels[:n]), Labels(classes=database_labels))
 
     few, few_truth = some(8)
     count(few, database, few_truth)
@@ -112,16 +118,18 @@ def compare(number: int, codes: int, bits: int) -> None:
             counts = np.empty((n, 2, bits + 1), np.int64)
             for i in range(n):
                 counts[i, 0] = np.bincount(distances[i], minlength=bits + 1)
-                counts[i, 1] = np.bincount(distances[i][theirs == own[i]], minlength=bits + 1)
+                counts[i, 1] = np.bincount(distances[i][database_labels == query_labels[i]], minlength=bits + 1)
             return counts
 
-        found = by_faiss()
-        assert (found[:, 0] == table.total[:n]).all() and (found[:, 1] == table.relevant[:n]).all()
+        counted = by_faiss()
+        assert (counted[:, 0] == table.total[:n]).all() and (counted[:, 1] == table.relevant[:n]).all()
         rows.append(("faiss.hammings + bincount", n, seconds(by_faiss, 2)))
     n = min(3, number)
     signs = [np.where(c.unpacked(), np.float32(1), np.float32(-1)) for c in (queries.take(slice(0, n)), database)]
     hot = np.eye(CLASSES, dtype=np.float32)
-    rows.append(("argsort evaluator", n, seconds(lambda: argsort_map(*signs, hot[own[:n]], hot[theirs]), 1)))
+    rows.append(
+        ("argsort evaluator", n, seconds(lambda: argsort_map(*signs, hot[query_labels[:n]], hot[database_labels]), 1))
+    )
     ours = rows[0][2] / number
     print(f"\n{number} queries x {codes} codes, {bits} bits")
     print(f"{'method':28s} {'Gpair/s':>8s} {'whole job, s':>13s} {'ours is':>10s}  measured on")
@@ -171,13 +179,14 @@ def distributed(codes: int, number: int) -> None:
             there = seconds(lambda: count_files(job, engine="dask", scheduler=address), 2)
         grown = memory(job)
         same = bool((together.total == alone.total).all() and (together.relevant == alone.relevant).all())
-    held = codes * 8 / 2**20
+    megabytes = codes * 8 / 2**20
     print(
         f"\n{number} queries x {codes} codes, 64 bits, from files: threads {here:.2f} s, two workers {there:.2f} s, ",
         end="",
     )
     print(
-        f"ratio {there / here:.2f}, bit-identical: {same}; memory grew by {grown:.0f} MiB for {held:.0f} MiB of codes"
+        f"ratio {there / here:.2f}, bit-identical: {same}; memory grew by {grown:.0f} MiB "
+        f"for {megabytes:.0f} MiB of codes"
     )
 
 

@@ -30,7 +30,7 @@ ENCODED = ("lsh", "pcah", "itq", "spherical")
 
 
 def vectors_of(collection: Collection) -> np.ndarray:
-    pictures = [collection.picture(place).resize((12, 8)) for place in range(len(collection))]
+    pictures = [collection.picture(row).resize((12, 8)) for row in range(len(collection))]
     return np.array([np.asarray(picture, dtype=float).ravel() / 255 for picture in pictures])
 
 
@@ -48,10 +48,10 @@ def main() -> None:
     judged = read_judgments(folder / "judgments.csv").frame
     ids = [str(name) for name in collection.ids]
     vectors, labels = vectors_of(collection), labels_of(collection)
-    found = audit_truths(judged, ids, vectors=vectors, labels=labels, neighbours=20)
+    audit = audit_truths(judged, ids, vectors=vectors, labels=labels, neighbours=20)
     header = ["ground truth", "Pearson", "AUC", "average precision", "mean AUC within queries", "called relevant"]
-    print_table([[each.name, *map(str, each.figures)] for each in found.truths], header)
-    print(found.sentence(), end="\n\n")
+    print_table([[each.name, *map(str, each.figures)] for each in audit.truths], header)
+    print(audit.sentence(), end="\n\n")
     rows = []
     for name in ENCODED:
         codes = ENCODERS[name](32).fit(vectors).encode(vectors)

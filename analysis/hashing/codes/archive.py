@@ -42,7 +42,7 @@ def load_archive(
     try:
         with np.load(file, allow_pickle=False) as arrays:
             header = json.loads(str(arrays["header"]))
-            found = [arrays[name] for name in names]
+            loaded = [arrays[name] for name in names]
             what = header.pop("what")
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
@@ -53,6 +53,6 @@ def load_archive(
     version = header.pop("version", None)
     if version != VERSION:
         raise RelstudyError(f"{file}: version {version} of the {kind} is not known here, {VERSION} is")
-    if any(array.dtype.kind not in "iu" for array in found):
+    if any(array.dtype.kind not in "iu" for array in loaded):
         raise RelstudyError(f"{file}: a {kind} holds whole numbers")
-    return header, [array.astype(np.int64) for array in found]
+    return header, [array.astype(np.int64) for array in loaded]

@@ -78,11 +78,11 @@ class CodeFile:
         faults: list[Fault] = []
         wrong = 0
         for start, block in row_blocks(array, first, last):
-            places = np.argwhere((block != low) & (block != 1))
-            wrong += len(places)
-            for row, column in places[: TableError.SHOWN - len(faults)]:
-                place = f"{int(column)} (counted from 0)"
-                faults.append(Fault(self.path, int(start + row), place, block[row, column], allowed))
+            entries = np.argwhere((block != low) & (block != 1))
+            wrong += len(entries)
+            for row, column in entries[: TableError.SHOWN - len(faults)]:
+                where = f"{int(column)} (counted from 0)"
+                faults.append(Fault(self.path, int(start + row), where, block[row, column], allowed))
             bits[start - first : start - first + len(block)] = block > 0
         if faults:
             raise TableError(faults, wrong - len(faults))
@@ -150,7 +150,7 @@ def _code_array(file: str) -> np.ndarray:
 
 
 def row_blocks(array: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
-    """Rows `first` to `last` of an array that may not fit into memory, block by block with the number of the first row."""
+    """Rows `first` to `last` of an array larger than memory: blocks, each with the number of its first row."""
     last = len(array) if last is None else last
     for start in range(first, last, BLOCK_ROWS):
         yield start, array[start : min(start + BLOCK_ROWS, last)]

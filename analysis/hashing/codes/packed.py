@@ -71,8 +71,8 @@ class Codes:
     def distances(self, others: Codes) -> np.ndarray:
         """All Hamming distances, int64 of shape (self, others). For small sets: this is an N x M matrix."""
         together = np.zeros((len(self), len(others)), dtype=np.int64)
-        for mine, theirs in zip(self.columns, others.columns, strict=True):
-            together += np.bitwise_count(mine[:, None] ^ theirs[None, :])
+        for word, other_word in zip(self.columns, others.columns, strict=True):
+            together += np.bitwise_count(word[:, None] ^ other_word[None, :])
         return together
 
 

@@ -134,7 +134,7 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def demo_command(bits: int, seed: int, as_json: bool) -> None:
-    """Jiang, Li and Li's (2019) tables 2 and 3 on scikit-learn's digits: codes that only RAMAP tells apart, and the baselines.
+    """Codes that only RAMAP tells apart (Jiang, Li and Li 2019, tables 2 and 3) and the baselines, on digits.
 
     \b
     Example:
@@ -173,13 +173,13 @@ def _mlgap(
     from relstudy.analysis.hashing.metrics.lgap import largest_bins, local_group_average_precision
     from relstudy.analysis.hashing.truth.relevance import ListedTruth
 
-    counted, own = CountTable.load(table), read_codes(queries)
-    again = count(own, database, ListedTruth.from_lists([[]] * len(own), len(database)))
+    counted, query_codes = CountTable.load(table), read_codes(queries)
+    again = count(query_codes, database, ListedTruth.from_lists([[]] * len(query_codes), len(database)))
     if not np.array_equal(again.total, counted.total):
         raise RelstudyError(f"{table} was not counted from {queries} and these codes")
     if radius > counted.bits:
         raise RelstudyError(f"a radius must be from 0 to the code length {counted.bits}")
-    bins = largest_bins(own, unique)
+    bins = largest_bins(query_codes, unique)
     rules: tuple[Ball, Ball] = ("paper", "attainable")
     figures = {
         f"mlgap_{radius}_{rule}": float(local_group_average_precision(counted, bins, radius, ball=rule).mean())

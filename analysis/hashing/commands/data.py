@@ -68,14 +68,14 @@ def truth_command(
             raise click.UsageError(f"--kind {kind} needs --queries and --database.")
         if kind == "epsilon-ball" and (training is None) == (radius is None):
             raise click.UsageError("--kind epsilon-ball needs --training or --radius, one of them.")
-        own, theirs = vectors_in(queries), vectors_in(database)
+        query_vectors, database_vectors = vectors_in(queries), vectors_in(database)
         if kind == "k-nn":
-            truth = nearest_neighbours(own, theirs, neighbours, watch=_blocks)
+            truth = nearest_neighbours(query_vectors, database_vectors, neighbours, watch=_blocks)
         else:
             if training is not None:
                 radius = epsilon_radius(vectors_in(training), neighbours=neighbours, seed=seed)
             assert radius is not None
-            truth = epsilon_ball(own, theirs, radius, watch=_blocks)
+            truth = epsilon_ball(query_vectors, database_vectors, radius, watch=_blocks)
     save_truth(truth, output)
     without = int((truth.starts[1:] == truth.starts[:-1]).sum())
     summary = {
@@ -137,15 +137,15 @@ def split_command(
     leaks, files = [], []
     splits = repeated(strategy, number, _sizes(sizes), labels=classes, times=times, seed=seed)
     for run, split in enumerate(progress(splits, "splits", times)):
-        found = split.leaks() + ([] if points is None else duplicate_leaks(split, points))
-        leaks += [f"split {run}: {sentence}" for sentence in found]
+        sentences = split.leaks() + ([] if points is None else duplicate_leaks(split, points))
+        leaks += [f"split {run}: {sentence}" for sentence in sentences]
         rows = {part: getattr(split, part) for part in split.PARTS}
         files.append(str(Path(output) / f"split_{run}.npz"))
         save_archive(files[-1], "split", {"strategy": strategy, "seed": seed + run}, **rows)
     for sentence in leaks:
         say(f"leak: {sentence}")
     if as_json:
-        parts = {part: len(own) for part, own in rows.items()}
+        parts = {part: len(members) for part, members in rows.items()}
         print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})
     else:
         say(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
@@ -208,8 +208,8 @@ def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:
     if not sizes:
         raise click.UsageError("Give --items, --labels or --vectors.")
     if len({number for _, number in sizes}) > 1:
-        told = ", ".join(f"{number} by {name}" for name, number in sizes)
-        raise RelstudyError(f"the numbers of items differ: {told}")
+        counts_by_source = ", ".join(f"{number} by {name}" for name, number in sizes)
+        raise RelstudyError(f"the numbers of items differ: {counts_by_source}")
     return sizes[0][1]
 
 

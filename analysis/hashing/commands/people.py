@@ -33,11 +33,13 @@ def scores_command(
     from relstudy.common.errors import RelstudyError
     from relstudy.mapping.scores import write_scores
 
-    judged, own = read_judgments(judgments).frame, read_codes(codes)
+    judged, item_codes = read_judgments(judgments).frame, read_codes(codes)
     names = read_ids(ids)
-    if len(names) != len(own):
-        raise RelstudyError(f"{ids} has {len(names)} ids for the {len(own)} codes of {codes}; one each is needed")
-    table = hamming_scores(judged, own, names, system)
+    if len(names) != len(item_codes):
+        raise RelstudyError(
+            f"{ids} has {len(names)} ids for the {len(item_codes)} codes of {codes}; one each is needed"
+        )
+    table = hamming_scores(judged, item_codes, names, system)
     write_scores(table, output)
     ndcg = graded_ndcg(judged, table, k=k)
     if as_json:
@@ -92,15 +94,15 @@ def audit_command(
 
     names = read_ids(ids)
     points = None if vectors is None else vectors_in(vectors)
-    own = None if labels is None else read_labels(labels)[0]
-    for file, part in ((vectors, points), (labels, own)):
+    item_labels = None if labels is None else read_labels(labels)[0]
+    for file, part in ((vectors, points), (labels, item_labels)):
         if part is not None and len(part) != len(names):
             raise RelstudyError(f"{ids} has {len(names)} ids for the {len(part)} items of {file}; one each is needed")
     result = audit_truths(
         read_judgments(judgments),
         names,
         vectors=points,
-        labels=own,
+        labels=item_labels,
         neighbours=neighbours,
         threshold=threshold,
         seed=seed,

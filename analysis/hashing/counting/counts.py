@@ -79,8 +79,8 @@ class CountTable:
         """The table of two shards of the database together."""
         if self.total.shape != other.total.shape:
             raise RelstudyError(
-                f"tables of {self.queries} queries of {self.bits} bits and of {other.queries} queries of {other.bits} bits "
-                "do not belong together"
+                f"tables of {self.queries} queries of {self.bits} bits and of {other.queries} queries of "
+                f"{other.bits} bits do not belong together"
             )
         if self.about.get("queries_sha256") != other.about.get("queries_sha256"):
             raise RelstudyError("tables of different query codes cannot be merged")
@@ -176,7 +176,7 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
     # Each class costs a pass over a joint histogram; many small ones are counted apart.
     if classes is not None and len(classes.starts) * (bits + 1) ** 2 <= len(database):
         columns = database.take(classes.order).columns
-        return kernels.count_by_class(columns, classes.starts, rows, classes.place, bits)
+        return kernels.count_by_class(columns, classes.starts, rows, classes.query_class, bits)
     one_class, nobodys = np.array([0, len(database)]), np.full(len(queries), -1)
     total, _ = kernels.count_by_class(database.columns, one_class, rows, nobodys, bits)
     return total, _relevant_apart(queries, database, truth.of if classes is None else classes.rows)

@@ -139,8 +139,8 @@ def _lists(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
 
 
 def _stamps(*paths: str) -> tuple[tuple[int, int], ...]:
-    found = (Path(path) for path in paths)
-    return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in found)
+    files = (Path(path) for path in paths)
+    return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in files)
 
 
 def _about(job: Job, part: Part) -> dict[str, Any]:

@@ -79,7 +79,8 @@ def principal_directions(centred: np.ndarray, number: int) -> np.ndarray:
     """
     if number > centred.shape[1]:
         raise RelstudyError(
-            f"{number} bits from principal directions need vectors of at least {number} numbers, these have {centred.shape[1]}"
+            f"{number} bits from principal directions need vectors of at least {number} numbers, "
+            f"these have {centred.shape[1]}"
         )
     _, vectors = np.linalg.eigh(centred.T @ centred)
     leading = vectors[:, ::-1][:, :number]

@@ -1,4 +1,4 @@
-"""Graph-regularised hashing: regularise and project (Moran 2016, chapter 6)."""
+"""Graph-regularised hashing: regularise and project (Moran and Lavrenko 2015; Moran 2016, chapter 6)."""
 
 from __future__ import annotations
 

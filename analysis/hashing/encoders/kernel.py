@@ -91,6 +91,6 @@ def _fit_bit(kernel: np.ndarray, residue: np.ndarray, gram: np.ndarray) -> np.nd
         pulled = residue @ smooth
         return -float(smooth @ pulled), -(kernel.T @ (pulled * (1 - smooth**2)))
 
-    found = minimize(loss, relaxed, jac=True, method="L-BFGS-B", options={"maxiter": 30}).x
-    before, after = (np.where(kernel @ w > 0, 1.0, -1.0) for w in (relaxed, found))
-    return np.asarray(found if after @ residue @ after >= before @ residue @ before else relaxed)
+    refined = minimize(loss, relaxed, jac=True, method="L-BFGS-B", options={"maxiter": 30}).x
+    before, after = (np.where(kernel @ w > 0, 1.0, -1.0) for w in (relaxed, refined))
+    return np.asarray(refined if after @ residue @ after >= before @ residue @ before else relaxed)

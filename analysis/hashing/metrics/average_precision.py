@@ -37,8 +37,8 @@ def average_precision(
     table : counts of M queries
     tie : which order of ties
     k : cut-off, at least 1; None for the whole ranking
-    denominator : what the sum of precisions is divided by: all `relevant` codes; `min(K, relevant)`; or the `hits` within
-        the cut-off, as some published evaluators do (finding more can then lower the figure)
+    denominator : what the sum of precisions is divided by: all `relevant` codes; `min(K, relevant)`; or the `hits`
+        within the cut-off, as some published evaluators do (finding more can then lower the figure)
 
     Returns
     -------
@@ -55,12 +55,14 @@ def average_precision(
     total, relevant = table.total.astype(float), table.relevant.astype(float)
     before, taken = ranks_taken(table, k)
     hits_before = np.cumsum(relevant, axis=1) - relevant
-    found = relevant.sum(axis=1)
+    relevant_codes = relevant.sum(axis=1)
     if denominator == "hits" and k is not None:
         return _over_hits(table, tie, before, hits_before, taken)
     added = _group_sum(total, relevant, before, hits_before, taken, tie).sum(axis=1)
-    bottom = found if k is None or denominator == "relevant" else np.minimum(found, min(k, table.codes))
-    return np.divide(added, bottom, out=np.full(len(found), np.nan), where=found > 0)
+    bottom = (
+        relevant_codes if k is None or denominator == "relevant" else np.minimum(relevant_codes, min(k, table.codes))
+    )
+    return np.divide(added, bottom, out=np.full(len(relevant_codes), np.nan), where=relevant_codes > 0)
 
 
 def _group_sum(
@@ -103,21 +105,24 @@ def _cut_by_hits(
     least = np.maximum(0, t - (n - m))
     numbers = (np.minimum(t, m) - least + 1).astype(int)
     starts = np.cumsum(numbers) - numbers
-    own = np.repeat(np.arange(len(n)), numbers)
-    inside = least[own] + np.arange(len(own)) - starts[own]
+    query = np.repeat(np.arange(len(n)), numbers)
+    inside = least[query] + np.arange(len(query)) - starts[query]
     # Of `inside` relevant codes among the t taken, the group is a whole one.
-    values = added[own] + _group_sum(t[own], inside, before[own], hits[own], t[own], tie)
-    found = hits[own] + inside
-    values = np.divide(values, found, out=np.zeros(len(own)), where=found > 0)
+    values = added[query] + _group_sum(t[query], inside, before[query], hits[query], t[query], tie)
+    relevant_codes = hits[query] + inside
+    values = np.divide(values, relevant_codes, out=np.zeros(len(query)), where=relevant_codes > 0)
     if tie == "expected":
-        return np.add.reduceat(values * hypergeom.pmf(inside, n[own], m[own], t[own]), starts)
+        return np.add.reduceat(values * hypergeom.pmf(inside, n[query], m[query], t[query]), starts)
     # Not monotone in the number inside, so every number is looked at.
     return (np.maximum if tie == "optimistic" else np.minimum).reduceat(values, starts)
 
 
 def grouped_average_precision(table: CountTable) -> np.ndarray:
-    """Average precision with every tied group at its last precision, scikit-learn's rule: float (M,), NaN without relevant."""
+    """Average precision with every tied group at its last precision, as scikit-learn has it.
+
+    float (M,), NaN for a query without a relevant code.
+    """
     seen, hits = np.cumsum(table.total, axis=1), np.cumsum(table.relevant, axis=1)
-    found = hits[:, -1].astype(float)
+    relevant_codes = hits[:, -1].astype(float)
     added = (table.relevant * hits / np.maximum(seen, 1)).sum(axis=1)
-    return np.divide(added, found, out=np.full(len(found), np.nan), where=found > 0)
+    return np.divide(added, relevant_codes, out=np.full(len(relevant_codes), np.nan), where=relevant_codes > 0)

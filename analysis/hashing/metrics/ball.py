@@ -25,7 +25,7 @@ def ball_sizes(bits: int, radius: int) -> list[int]:
 
 
 def ramap(table: CountTable, radius: int, empty_ball: LeftOut = "zero") -> float:
-    """RAMAP@R (Jiang, Li and Li 2019): the mean over r = 0..R of precision within r, divided by the probes V(Q, r) it costs.
+    """RAMAP@R (Jiang, Li and Li 2019, Eq. 1): mean over r = 0..R of precision within r over its probes V(Q, r).
 
     Parameters
     ----------

@@ -27,21 +27,25 @@ class Buckets:
     Parameters
     ----------
     retrieved, relevant : float (M,), codes found and relevant codes found by each query
-    found : int64 (M,), relevant codes in the database
+    all_relevant : int64 (M,), relevant codes in the database
     """
 
     retrieved: np.ndarray
     relevant: np.ndarray
-    found: np.ndarray
+    all_relevant: np.ndarray
 
     def micro(self, beta: float = 1.0) -> dict[str, Any]:
         """Micro precision, recall and F-beta (Eq. 3.6, 3.7, 3.10), and the mean candidates a query; None for 0/0."""
-        hits, seen, all_relevant = float(self.relevant.sum()), float(self.retrieved.sum()), float(self.found.sum())
+        hits, seen, relevant_pairs = (
+            float(self.relevant.sum()),
+            float(self.retrieved.sum()),
+            float(self.all_relevant.sum()),
+        )
         squared = beta**2
-        bottom = seen + squared * all_relevant
+        bottom = seen + squared * relevant_pairs
         return {
             "precision": hits / seen if seen else None,
-            "recall": hits / all_relevant if all_relevant else None,
+            "recall": hits / relevant_pairs if relevant_pairs else None,
             "f": (1 + squared) * hits / bottom if bottom else None,
             "candidates": seen / len(self.retrieved) if len(self.retrieved) else 0.0,
         }
@@ -71,15 +75,19 @@ def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.n
     buckets = []
     for positions in tables:
         _, key = np.unique(Codes.from_bits(bits[:, positions]).rows(), axis=0, return_inverse=True)
-        own, theirs = (Labels(classes=part) for part in np.split(key.ravel(), [len(queries)]))
-        buckets.append(ByClass.of(LabelTruth(own, theirs)))
+        query_keys, database_keys = (Labels(classes=part) for part in np.split(key.ravel(), [len(queries)]))
+        buckets.append(ByClass.of(LabelTruth(query_keys, database_keys)))
     retrieved, relevant = np.zeros((2, len(queries)))
-    found = np.zeros(len(queries), dtype=np.int64)
+    all_relevant = np.zeros(len(queries), dtype=np.int64)
     for query in range(len(queries)):
         rows = np.unique(np.concatenate([bucket.rows(query) for bucket in buckets]))
         wanted = truth.of(query)
-        retrieved[query], relevant[query], found[query] = len(rows), len(np.intersect1d(rows, wanted)), len(wanted)
-    return Buckets(retrieved, relevant, found)
+        retrieved[query], relevant[query], all_relevant[query] = (
+            len(rows),
+            len(np.intersect1d(rows, wanted)),
+            len(wanted),
+        )
+    return Buckets(retrieved, relevant, all_relevant)
 
 
 def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:

@@ -50,7 +50,8 @@ PRESETS: dict[str, Conventions] = {
     "default": Conventions(),
     # Moran 2016: Eq. 3.12 divides by the true neighbours among those retrieved; area by Eq. 3.11 started at d = 0.
     "moran": Conventions(denominator="hits"),
-    # Jiang, Li and Li 2019: only division by the hits among the returned gives figures of the size of its table 2; an empty ball is 0.
+    # Jiang, Li and Li 2019: only division by the hits among the returned gives figures of the size of its table 2;
+    # an empty ball is 0.
     "ramap": Conventions(denominator="hits", empty_ball="zero"),
     # HashNet's evaluator divides by the hits among the first K and leaves out a query without any.
     "hashnet": Conventions(denominator="hits", no_hit="skip"),

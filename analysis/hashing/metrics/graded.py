@@ -1,4 +1,7 @@
-"""Tie-aware expected nDCG from one histogram per grade, for graded relevance such as human judgments."""
+"""Tie-aware expected nDCG from one histogram per grade, for graded relevance such as human judgments.
+
+McSherry and Najork 2008: a tied result gains the mean of its group.
+"""
 
 from __future__ import annotations
 

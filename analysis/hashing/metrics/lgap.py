@@ -1,4 +1,6 @@
-"""Local group average precision (Ding, Li and Li 2018, Eq. 10 and 11): precision within a radius, discounted by crowded buckets.
+"""Local group average precision: precision within a radius, discounted by crowded buckets.
+
+Ding, Li and Li 2018, Eq. 10 and 11.
 
 phi(k) = N_k / (maxbin_k V(Q, k)) is 1 when the N_k points within radius k fill the ball's codes evenly and small when
 one code holds most of them. The largest bin is a running maximum over unique codes by distance; 2^Q codes are never

@@ -63,9 +63,13 @@ def _mean_of_hit_queries(table: CountTable, k: int, denominator: Denominator) ->
     if not (chance > 0).any():
         return TieInterval(None, None, None)
     low, mean, high = (average_precision(table, tie, k, denominator)[chance > 0] for tie in TIES)
-    found, chance = table.relevant.sum(axis=1)[chance > 0], chance[chance > 0]
+    relevant_codes, chance = table.relevant.sum(axis=1)[chance > 0], chance[chance > 0]
     # A query that may be left out counts at least its lowest value with a hit: one, at rank k.
-    bottom = {"hits": 1, "relevant": found, "min(K, relevant)": np.minimum(found, min(k, table.codes))}[denominator]
+    bottom = {
+        "hits": 1,
+        "relevant": relevant_codes,
+        "min(K, relevant)": np.minimum(relevant_codes, min(k, table.codes)),
+    }[denominator]
     low = np.where(chance < 1, 1 / (min(k, table.codes) * bottom), low)
     return TieInterval(_extreme_mean(low, chance < 1), _expected_mean(mean, chance), -_extreme_mean(-high, chance < 1))
 

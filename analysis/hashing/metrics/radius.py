@@ -42,8 +42,8 @@ def precision_recall_by_radius(
     table : counts of M queries
     beta : weight of recall in F, above 0
     empty_ball : a query with no code within the radius has precision 0 (`zero`) or is left out of the mean (`skip`)
-    no_relevant : a query without a relevant code has recall and F 0 (`zero`) or is left out of their means (`skip`); its
-        precision exists, and is 0
+    no_relevant : a query without a relevant code has recall and F 0 (`zero`) or is left out of their means (`skip`);
+        its precision exists, and is 0
 
     Examples
     --------
@@ -52,19 +52,19 @@ def precision_recall_by_radius(
     [1.0, 0.667, 0.5]
     """
     seen, hits = np.cumsum(table.total, axis=1), np.cumsum(table.relevant, axis=1)
-    found = hits[:, -1]
+    relevant_codes = hits[:, -1]
     precision_micro = _ratio(hits.sum(axis=0), seen.sum(axis=0))
-    recall_micro = _ratio(hits.sum(axis=0), np.full(seen.shape[1], found.sum()))
+    recall_micro = _ratio(hits.sum(axis=0), np.full(seen.shape[1], relevant_codes.sum()))
     precision = _ratio(hits, seen)
-    recall = _ratio(hits, np.broadcast_to(found[:, None], hits.shape))
-    own_f = np.where(found[:, None] > 0, _f_beta(hits, seen, found[:, None], beta), np.nan)
+    recall = _ratio(hits, np.broadcast_to(relevant_codes[:, None], hits.shape))
+    query_f = np.where(relevant_codes[:, None] > 0, _f_beta(hits, seen, relevant_codes[:, None], beta), np.nan)
     return RadiusCurve(
         precision_micro=precision_micro,
         recall_micro=recall_micro,
-        f_micro=_f_beta(hits.sum(axis=0), seen.sum(axis=0), np.asarray(found.sum()), beta),
+        f_micro=_f_beta(hits.sum(axis=0), seen.sum(axis=0), np.asarray(relevant_codes.sum()), beta),
         precision_macro=_mean(precision, empty_ball),
         recall_macro=_mean(recall, no_relevant),
-        f_macro=_mean(own_f, no_relevant),
+        f_macro=_mean(query_f, no_relevant),
         empty_balls=(seen == 0).sum(axis=0),
     )
 
@@ -102,10 +102,10 @@ def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     return np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=np.asarray(bottom) > 0)
 
 
-def _f_beta(hits: np.ndarray, seen: np.ndarray, found: np.ndarray, beta: float) -> np.ndarray:
+def _f_beta(hits: np.ndarray, seen: np.ndarray, relevant_codes: np.ndarray, beta: float) -> np.ndarray:
     # Eq. 3.10 is TP over a weighted mean of what was found and what there is to find; without 0/0 where TP is 0.
     weight = 1 / (1 + beta * beta)
-    return _ratio(hits, weight * seen + (1 - weight) * found)
+    return _ratio(hits, weight * seen + (1 - weight) * relevant_codes)
 
 
 def _mean(rows: np.ndarray, missing: LeftOut) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Do the ground truths that hashing is evaluated by agree with people? (The question Moran 2016, section 3.3, leaves open.)"""
+"""Do the ground truths that hashing is evaluated by agree with people? Moran 2016, section 3.3, leaves that open."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class Audit:
 
     def sentence(self) -> str:
         """The finding in words."""
-        known = [truth for truth in self.truths if truth.auc.value is not None and truth.name != "distance"]
-        if not known:
+        comparable = [truth for truth in self.truths if truth.auc.value is not None and truth.name != "distance"]
+        if not comparable:
             return "No ground truth can be held against these judgments: " + str(self.truths[0].auc.reason)
-        best = max(known, key=lambda truth: truth.auc.value or 0.0)
+        best = max(comparable, key=lambda truth: truth.auc.value or 0.0)
         return (
             f"Of the ground truths, {best.name} agrees best with people: it places a pair they value above one they "
             f"don't in {best.auc.value:.0%} of cases (50% is chance)."

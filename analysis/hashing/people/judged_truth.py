@@ -33,9 +33,12 @@ def judged_truth(
                 f"the {name} id {index[index.duplicated()][0]!r} stands more than once; ids must differ"
             )
     good = judgments[judgments["judgment"] > threshold]
-    own, theirs = rows.get_indexer(pd.Index(good["query_id"])), columns.get_indexer(pd.Index(good["result_id"]))
-    known = (own >= 0) & (theirs >= 0)
-    if not known.any():
+    query_rows, result_rows = (
+        rows.get_indexer(pd.Index(good["query_id"])),
+        columns.get_indexer(pd.Index(good["result_id"])),
+    )
+    has_codes = (query_rows >= 0) & (result_rows >= 0)
+    if not has_codes.any():
         raise RelstudyError(f"no pair judged above {threshold:g} has both its ids among the codes")
-    lists = [theirs[known & (own == query)] for query in range(len(rows))]
+    lists = [result_rows[has_codes & (query_rows == query)] for query in range(len(rows))]
     return ListedTruth.from_lists(lists, len(columns), f"judgments above {threshold:g}")

@@ -32,11 +32,11 @@ def rows_of_pairs(judgments: pd.DataFrame, ids: Sequence[str]) -> tuple[np.ndarr
     index = pd.Index(list(ids))
     if index.has_duplicates:
         raise RelstudyError(f"the id {index[index.duplicated()][0]!r} stands more than once; ids must differ")
-    own = index.get_indexer(pd.Index(judgments["query_id"]))
-    theirs = index.get_indexer(pd.Index(judgments["result_id"]))
-    if not ((own >= 0) & (theirs >= 0)).any():
+    query_rows = index.get_indexer(pd.Index(judgments["query_id"]))
+    result_rows = index.get_indexer(pd.Index(judgments["result_id"]))
+    if not ((query_rows >= 0) & (result_rows >= 0)).any():
         raise RelstudyError("no judged pair has both its ids among the codes; check that they are written alike")
-    return own, theirs
+    return query_rows, result_rows
 
 
 def hamming_scores(judgments: pd.DataFrame, codes: Codes, ids: Sequence[str], system: str = "hash") -> pd.DataFrame:
@@ -52,11 +52,11 @@ def hamming_scores(judgments: pd.DataFrame, codes: Codes, ids: Sequence[str], sy
     >>> hamming_scores(judged, Codes.from_bits(np.array([[0, 1], [1, 1]], dtype=bool)), ["a", "b"])["score"].tolist()
     [-1.0]
     """
-    own, theirs = rows_of_pairs(judgments, ids)
-    distance = np.zeros(len(own), dtype=np.int64)
+    query_rows, result_rows = rows_of_pairs(judgments, ids)
+    distance = np.zeros(len(query_rows), dtype=np.int64)
     for word in codes.columns:
-        distance += np.bitwise_count(word[own] ^ word[theirs])
-    return _table(judgments, {system: -distance.astype(float)}, (own >= 0) & (theirs >= 0))
+        distance += np.bitwise_count(word[query_rows] ^ word[result_rows])
+    return _table(judgments, {system: -distance.astype(float)}, (query_rows >= 0) & (result_rows >= 0))
 
 
 def truth_scores(
@@ -80,42 +80,42 @@ def truth_scores(
     -------
     DataFrame[system, query_id, result_id, score]: 0 or 1, and minus the distance for `distance`
     """
-    own, theirs = rows_of_pairs(judgments, ids)
-    known = (own >= 0) & (theirs >= 0)
+    query_rows, result_rows = rows_of_pairs(judgments, ids)
+    has_rows = (query_rows >= 0) & (result_rows >= 0)
     systems: dict[str, np.ndarray] = {}
     if labels is not None:
-        systems[LabelTruth.by(labels, labels).kind] = _shared(labels, own, theirs)
+        systems[LabelTruth.by(labels, labels).kind] = _shared(labels, query_rows, result_rows)
     if vectors is not None:
         points = np.asarray(vectors, dtype=float)
         radius = epsilon_radius(points, neighbours=neighbours, seed=seed)
-        distance = np.sqrt(((points[own] - points[theirs]) ** 2).sum(axis=1))
+        distance = np.sqrt(((points[query_rows] - points[result_rows]) ** 2).sum(axis=1))
         systems["epsilon-ball"] = (distance <= radius).astype(float)
-        systems["k-NN"] = _among_nearest(points, own, theirs, neighbours)
+        systems["k-NN"] = _among_nearest(points, query_rows, result_rows, neighbours)
         systems["distance"] = -distance
     if not systems:
         raise RelstudyError("an audit needs vectors or labels of the judged items")
-    return _table(judgments, systems, known)
+    return _table(judgments, systems, has_rows)
 
 
-def _shared(labels: Labels, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+def _shared(labels: Labels, query_rows: np.ndarray, result_rows: np.ndarray) -> np.ndarray:
     if labels.classes is not None:
-        return np.asarray(labels.classes[own] == labels.classes[theirs], dtype=float)
+        return np.asarray(labels.classes[query_rows] == labels.classes[result_rows], dtype=float)
     assert labels.masks is not None
-    return (labels.masks[:, own] & labels.masks[:, theirs]).any(axis=0).astype(float)
+    return (labels.masks[:, query_rows] & labels.masks[:, result_rows]).any(axis=0).astype(float)
 
 
-def _among_nearest(vectors: np.ndarray, own: np.ndarray, theirs: np.ndarray, neighbours: int) -> np.ndarray:
-    queries = np.unique(own)
+def _among_nearest(vectors: np.ndarray, query_rows: np.ndarray, result_rows: np.ndarray, neighbours: int) -> np.ndarray:
+    queries = np.unique(query_rows)
     # One more than asked, because an item is its own nearest neighbour; itself is then not counted.
     near = nearest_neighbours(vectors[queries], vectors, min(neighbours + 1, len(vectors)))
     member = {int(query): set(near.of(i).tolist()) for i, query in enumerate(queries)}
-    return np.array([float(b in member[a]) for a, b in zip(own.tolist(), theirs.tolist(), strict=True)])
+    return np.array([float(b in member[a]) for a, b in zip(query_rows.tolist(), result_rows.tolist(), strict=True)])
 
 
-def _table(judgments: pd.DataFrame, systems: dict[str, np.ndarray], known: np.ndarray) -> pd.DataFrame:
-    pairs = judgments.loc[known, ["query_id", "result_id"]]
+def _table(judgments: pd.DataFrame, systems: dict[str, np.ndarray], has_rows: np.ndarray) -> pd.DataFrame:
+    pairs = judgments.loc[has_rows, ["query_id", "result_id"]]
     return pd.concat(
-        [pairs.assign(system=name, score=score[known]) for name, score in systems.items()], ignore_index=True
+        [pairs.assign(system=name, score=score[has_rows]) for name, score in systems.items()], ignore_index=True
     )[["system", "query_id", "result_id", "score"]]
 
 

@@ -115,12 +115,12 @@ class ByClass:
     ----------
     order : int64 (N,), the database's rows class by class
     starts : int64 (classes + 1,): class c owns order[starts[c]:starts[c + 1]]
-    place : int64 (M,), the class of each query, -1 where the database has none of it
+    query_class : int64 (M,), the class of each query, -1 where the database has none of it
     """
 
     order: np.ndarray
     starts: np.ndarray
-    place: np.ndarray
+    query_class: np.ndarray
 
     @classmethod
     def of(cls, truth: LabelTruth) -> ByClass:
@@ -133,14 +133,14 @@ class ByClass:
         ordered = classes[order]
         firsts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
         names, starts = ordered[firsts], np.r_[firsts, len(ordered)]
-        place = np.minimum(np.searchsorted(names, truth.queries.classes), len(names) - 1)
-        place = np.where(names[place] == truth.queries.classes, place, -1)
-        return cls(order, starts, place)
+        query_class = np.minimum(np.searchsorted(names, truth.queries.classes), len(names) - 1)
+        query_class = np.where(names[query_class] == truth.queries.classes, query_class, -1)
+        return cls(order, starts, query_class)
 
     def rows(self, query: int) -> np.ndarray:
         """The relevant rows of one query."""
-        place = self.place[query]
-        return self.order[self.starts[place] : self.starts[place + 1]] if place >= 0 else self.order[:0]
+        number = self.query_class[query]
+        return self.order[self.starts[number] : self.starts[number + 1]] if number >= 0 else self.order[:0]
 
 
 Truth: TypeAlias = LabelTruth | ListedTruth

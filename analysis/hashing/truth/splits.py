@@ -174,11 +174,11 @@ def _balanced_order(items: int, labels: np.ndarray | None, rng: np.random.Genera
     if len(labels) != items:
         raise RelstudyError(f"{len(labels)} labels do not fit {items} items")
     _, dense = np.unique(labels, return_inverse=True)
-    own = dense[order]
-    by_class = np.argsort(own, kind="stable")
-    sizes = np.bincount(own)
+    class_in_order = dense[order]
+    by_class = np.argsort(class_in_order, kind="stable")
+    sizes = np.bincount(class_in_order)
     turn = np.empty(items)
     turn[by_class] = np.arange(items) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     # A class with more rows deals more often: position within class over its size spreads every class evenly.
     tie = rng.random(items)
-    return order[np.lexsort((tie, (turn + 0.5) / sizes[own]))]
+    return order[np.lexsort((tie, (turn + 0.5) / sizes[class_in_order]))]

@@ -62,11 +62,11 @@ def epsilon_ball(queries: np.ndarray, database: np.ndarray, radius: float, watch
     lists: list[np.ndarray] = []
     for first in watch(range(0, len(queries), QUERIES)):
         some = queries[first : first + QUERIES]
-        found: list[list[np.ndarray]] = [[] for _ in some]
+        members: list[list[np.ndarray]] = [[] for _ in some]
         for start, distances in _blocks(some, database):
-            for rows, row in zip(found, distances, strict=True):
+            for rows, row in zip(members, distances, strict=True):
                 rows.append(np.flatnonzero(row <= radius**2) + start)
-        lists += [np.concatenate(rows) for rows in found]
+        lists += [np.concatenate(rows) for rows in members]
     return ListedTruth.from_lists(lists, len(database), f"epsilon-ball of radius {radius:g}")
 
 
@@ -102,27 +102,27 @@ def nearest_neighbours(queries: np.ndarray, database: np.ndarray, k: int, watch:
 
 def _smallest(values: np.ndarray, k: int) -> np.ndarray:
     """Places of the k smallest values in order, equal ones by place."""
-    places = (
+    candidates = (
         np.arange(len(values)) if len(values) <= k else np.flatnonzero(values <= np.partition(values, k - 1)[k - 1])
     )
-    return np.asarray(places[np.argsort(values[places], kind="stable")[:k]])
+    return np.asarray(candidates[np.argsort(values[candidates], kind="stable")[:k]])
 
 
 def _blocks(queries: np.ndarray, database: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """The first row of each block of the database, and its squared distances from the queries."""
     if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
         raise RelstudyError(f"query vectors {queries.shape} and database vectors {database.shape} need the same width")
-    mine = np.asarray(queries, dtype=float)
-    own = np.einsum("ij,ij->i", mine, mine)[:, None]
+    query_points = np.asarray(queries, dtype=float)
+    query_norms = np.einsum("ij,ij->i", query_points, query_points)[:, None]
     for start in range(0, len(database), BLOCK):
-        theirs = np.asarray(database[start : start + BLOCK], dtype=float)
-        norms = own + np.einsum("ij,ij->i", theirs, theirs)
+        points = np.asarray(database[start : start + BLOCK], dtype=float)
+        norms = query_norms + np.einsum("ij,ij->i", points, points)
         if not np.isfinite(norms).all():
             raise RelstudyError("the squares of these vectors are too large for a number; scale the vectors down")
-        squared = norms - 2 * mine @ theirs.T
+        squared = norms - 2 * query_points @ points.T
         # Rounding of the expanded square is relative to the norms; near pairs are measured again, exactly.
         near = squared < 1e-6 * norms
         for query in np.flatnonzero(near.any(axis=1)):
             rows = near[query]
-            squared[query, rows] = ((theirs[rows] - mine[query]) ** 2).sum(axis=1)
+            squared[query, rows] = ((points[rows] - query_points[query]) ** 2).sum(axis=1)
         yield start, squared

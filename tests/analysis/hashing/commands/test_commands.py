@@ -100,7 +100,7 @@ def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder:
         assert f"table.npz was not counted from {queries} and these codes" in result.stderr
 
 
-def test_the_demo_prints_the_tables_of_paper_003_and_the_baselines_of_paper_001() -> None:
+def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines() -> None:
     result = CliRunner().invoke(main, ["hash", "demo", "--bits", "4"])
     assert result.exit_code == 0
     blocks = result.stdout.split("\n\n")

@@ -43,7 +43,7 @@ def test_every_encoder_is_far_above_chance(figures) -> None:
 
 
 @pytest.mark.slow
-def test_higher_average_precision_comes_with_poorer_utilisation_as_paper_001_finds(figures) -> None:
+def test_higher_average_precision_comes_with_poorer_utilisation_as_ding_li_and_li_find(figures) -> None:
     unsupervised = [name for name in ENCODERS if not ENCODERS[name].supervised]
     for name in ("ksh", "grh"):
         assert figures[name]["mAP"] > max(figures[other]["mAP"] for other in unsupervised)

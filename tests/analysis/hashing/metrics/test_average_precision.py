@@ -141,7 +141,7 @@ def test_harmonic_differences_equal_the_exact_sum(start: int, terms: int) -> Non
     assert ours == pytest.approx(exact, rel=1e-13, abs=0)  # some hundred units in the last place
 
 
-def test_paper_001_figure_2_has_best_1_worst_0_3544_and_expected_0_6072() -> None:
+def test_figure_2_of_ding_li_and_li_has_best_1_worst_0_3544_and_expected_0_6072() -> None:
     figures = mean_average_precision(CountTable(np.array([[10]]), np.array([[5]])))
     assert (round(figures.pessimistic, 4), round(figures.expected, 4), figures.optimistic) == (0.3544, 0.6072, 1.0)
 

@@ -72,8 +72,8 @@ def test_every_preset_but_the_default_is_tested() -> None:
     assert set(PRESETS) == {"default", *RULES}
 
 
-def test_dividing_by_hits_is_what_gives_figures_of_the_size_of_table_2_of_paper_003() -> None:
-    """5,000 returned of 59,000 at a precision of about 0.18, 5,900 relevant: its MAP of 0.1792 is not over all relevant."""
+def test_dividing_by_hits_is_what_gives_figures_of_the_size_of_jiang_li_and_lis_table_2() -> None:
+    """5,000 of 59,000 returned, precision about 0.18, 5,900 relevant: its MAP of 0.1792 is not over all relevant."""
     relevant = np.zeros((1, 59_000), dtype=bool)
     relevant[0, np.arange(0, 5000, 5)] = True  # 1,000 hits, spread evenly
     relevant[0, 5000 + np.arange(4900)] = True
@@ -86,6 +86,6 @@ def test_dividing_by_hits_is_what_gives_figures_of_the_size_of_table_2_of_paper_
     assert figures["trec-eval"] < 0.05
 
 
-def test_empty_balls_count_as_0_in_paper_003() -> None:
+def test_empty_balls_count_as_0_in_jiang_li_and_li() -> None:
     table = CountTable(np.array([[0, 1], [1, 0]]), np.array([[0, 1], [1, 0]]))
     assert evaluate(table, radius=[0], conventions=PRESETS["ramap"])["radius"][0]["precision_macro"] == 0.5

@@ -107,7 +107,7 @@ def test_areas_over_radii_equal_sums_over_the_points_of_the_curve(world) -> None
 
 
 def test_moran_figure_3_4_b_gives_f1_0_667_by_his_own_equation() -> None:
-    """The figure prints F1 0.78 for TP 3, FP 1, FN 2; Eq. 3.10 gives 0.667 (an erratum: 0.78 exceeds the precision 0.75)."""
+    """Printed: F1 0.78 for TP 3, FP 1, FN 2. Eq. 3.10 gives 0.667 (an erratum: 0.78 exceeds the precision 0.75)."""
     table = CountTable(np.array([[4, 2]]), np.array([[3, 2]]))
     assert round(float(precision_recall_by_radius(table).f_micro[0]), 3) == 0.667
 
@@ -136,13 +136,13 @@ PRECISION = [0.1896, 0.1651, 0.1433, 0.1261]
         (16, (0.1896, 0.0996, 0.0668, 0.0501)),
     ],
 )
-def test_ramap_of_paper_003_table_3(bits: int, row: tuple[float, ...]) -> None:
+def test_ramap_of_jiang_li_and_lis_table_3(bits: int, row: tuple[float, ...]) -> None:
     ours = [ramap_from_precision(np.array(PRECISION[: r + 1]), bits) for r in range(4)]
     # The precisions are printed to four digits, each off by up to 5e-5, and so are the results.
     assert ours == pytest.approx(row, abs=1.05e-4)
 
 
-def test_ramap_of_paper_003_table_2_counts_an_empty_ball_as_0() -> None:
+def test_ramap_of_jiang_li_and_lis_table_2_counts_an_empty_ball_as_0() -> None:
     ours = [ramap_from_precision(np.array([0.0, *PRECISION][: r + 1]), 9) for r in range(5)]
     assert ours == pytest.approx((0, 0.0095, 0.0075, 0.0059, 0.0048), abs=6e-5)  # four printed digits
 
@@ -174,7 +174,7 @@ def test_lookup_cost_counts_probes_candidates_and_empty_balls(world) -> None:
     assert cost == {"r": 2, "probes": 137, "candidates": near.sum() / 40, "empty": int((~near.any(axis=1)).sum())}
 
 
-def test_paper_001_worked_example_has_lgap_at_2_of_0_5424() -> None:
+def test_ding_li_and_lis_worked_example_has_lgap_at_2_of_0_5424() -> None:
     table = CountTable(np.array([[2, 4, 4, 0, 0]]), np.array([[2, 2, 1, 0, 0]]))
     value = local_group_average_precision(table, np.full((1, 5), 2), 2)[0]
     assert value == pytest.approx((1 + 4 / 6 * 6 / (2 * 5) + 5 / 10 * 10 / (2 * 11)) / 3, abs=ROUNDING)
