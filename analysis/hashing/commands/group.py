@@ -35,6 +35,16 @@ def hash_group() -> None:
 @click.option("--truth", "truth_file", help="Relevance lists made by `relstudy hash truth`, instead of labels.")
 @click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
 @click.option(
+    "--bits", type=click.IntRange(min=1), help="Code length, where the last byte of packed codes is not full."
+)
+@click.option(
+    "--label-separator",
+    "separator",
+    type=click.Choice(["auto", "space", "comma", "line"]),
+    default="auto",
+    help="Between labels in text; line takes a line for one label.",
+)
+@click.option(
     "--engine",
     type=click.Choice(["auto", "numba", "numpy", "dask"]),
     default="auto",
@@ -50,6 +60,8 @@ def count_command(
     database_labels: tuple[str, ...],
     truth_file: str | None,
     form: str,
+    bits: int | None,
+    separator: str,
     engine: str,
     scheduler: str | None,
     output: str,
@@ -71,11 +83,11 @@ def count_command(
 
     from relstudy.analysis.hashing.counting.counts import usable_engine
     from relstudy.analysis.hashing.counting.files import count_files
-    from relstudy.analysis.hashing.counting.shards import Job
+    from relstudy.analysis.hashing.counting.shards import Job, notes_of
 
     if engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
-    job = Job(queries, database, query_labels, database_labels, truth_file, form)  # type: ignore[arg-type]
+    job = Job(queries, database, query_labels, database_labels, truth_file, form, bits, separator)  # type: ignore[arg-type]
     table = count_files(
         job,
         engine=engine,  # type: ignore[arg-type]
@@ -83,6 +95,7 @@ def count_command(
         watch=lambda parts, total: progress(parts, "shards", total),
     )
     table.save(output)
+    notes = notes_of(job)
     summary: dict[str, Any] = {
         "table": output,
         "queries": table.queries,
@@ -90,6 +103,7 @@ def count_command(
         "bits": table.bits,
         "relevant": int(table.relevant.sum()),
         "truth": table.truth,
+        "notes": notes,
     }
     if as_json:
         print_json(summary)
@@ -98,6 +112,8 @@ def count_command(
             f"{summary['queries']} queries x {summary['codes']} codes of {summary['bits']} bits; "
             f"{summary['relevant']} relevant pairs by {summary['truth']}; wrote {output}"
         )
+        for note in notes:
+            click.echo(note)
 
 
 @hash_group.command("evaluate")

@@ -8,14 +8,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from relstudy.analysis.hashing.codes.code_files import CodeFile, Format, read_codes
+from relstudy.analysis.hashing.codes.arrays import file_part
+from relstudy.analysis.hashing.codes.code_arrays import Format
+from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.hashing.counting.counts import CountTable, Engine, count
-from relstudy.analysis.hashing.truth.labels import Labels, read_labels
+from relstudy.analysis.hashing.truth.labels import Labels, Separator, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth
 from relstudy.analysis.hashing.truth.truth_file import load_truth
 from relstudy.common.errors import RelstudyError
@@ -35,6 +37,8 @@ class Job:
     query_labels, database_labels : label files (one a database file), or None and ()
     truth_file : relevance lists over the whole database, or None
     form : what the code files hold
+    bits : their code length, where the last byte is not full
+    separator : of labels in text
     """
 
     queries: str
@@ -43,16 +47,18 @@ class Job:
     database_labels: tuple[str, ...]
     truth_file: str | None
     form: Format = "auto"
+    bits: int | None = None
+    separator: Separator = "auto"
 
     def absolute(self) -> Job:
         """The same files by names that hold in every process that sees them."""
-        return Job(
-            os.path.abspath(self.queries),
-            tuple(map(os.path.abspath, self.database)),
-            None if self.query_labels is None else os.path.abspath(self.query_labels),
-            tuple(map(os.path.abspath, self.database_labels)),
-            None if self.truth_file is None else os.path.abspath(self.truth_file),
-            self.form,
+        return replace(
+            self,
+            queries=os.path.abspath(self.queries),
+            database=tuple(map(os.path.abspath, self.database)),
+            query_labels=None if self.query_labels is None else os.path.abspath(self.query_labels),
+            database_labels=tuple(map(os.path.abspath, self.database_labels)),
+            truth_file=None if self.truth_file is None else os.path.abspath(self.truth_file),
         )
 
 
@@ -69,8 +75,7 @@ class Part:
 
 def parts_of(job: Job, size: int) -> list[Part]:
     """Cut the database files into parts of at most `size` codes, and refuse files that do not belong together."""
-    queries = CodeFile.of(job.queries, job.form)
-    files = [CodeFile.of(path, job.form) for path in job.database]
+    queries, *files = _code_files(job)
     for file in files:
         if file.bits != queries.bits:
             raise RelstudyError(
@@ -95,16 +100,27 @@ def _check_truth(job: Job, queries: CodeFile, files: list[CodeFile]) -> None:
                 f"there are {queries.codes} and {codes}"
             )
         return
-    for file, labels, path in zip([queries, *files], _labels(job), _label_files(job), strict=True):
+    for file, labels, path in zip([queries, *files], _labels(job)[0], _label_files(job), strict=True):
         if len(labels) != file.codes:
             raise RelstudyError(
                 f"{path} has {len(labels)} labels for the {file.codes} codes of {file.path}; one each is needed"
             )
 
 
+def notes_of(job: Job) -> list[str]:
+    """What was decided of the job's files without being told, each with the way out."""
+    labels = [] if job.truth_file is not None else _labels(job)[1]
+    return list(dict.fromkeys([*(note for file in _code_files(job) for note in file.notes), *labels]))
+
+
+def _code_files(job: Job) -> list[CodeFile]:
+    return [CodeFile.of(path, job.form, job.bits) for path in (job.queries, *job.database)]
+
+
 def count_part(job: Job, part: Part, engine: Engine = "auto") -> CountTable:
     """Count one part. Reads only the rows it needs of a .npy file."""
-    queries, codes = read_codes(job.queries, job.form), part.file.read(slice(part.start, part.stop))
+    queries = CodeFile.of(job.queries, job.form, job.bits).read()
+    codes = part.file.read(slice(part.start, part.stop))
     return count(queries, codes, _truth(job, part), engine=engine, about=_about(job, part))
 
 
@@ -112,7 +128,7 @@ def _truth(job: Job, part: Part) -> Truth:
     if job.truth_file is not None:
         lists = _lists(job.truth_file, _stamps(job.truth_file))
         return lists.shard(slice(part.offset + part.start, part.offset + part.stop))
-    queries, *database = _labels(job)
+    queries, *database = _labels(job)[0]
     return LabelTruth.by(queries, database[part.number]).shard(slice(part.start, part.stop))
 
 
@@ -121,16 +137,19 @@ def _label_files(job: Job) -> tuple[str, ...]:
     return job.query_labels, *job.database_labels
 
 
-def _labels(job: Job) -> list[Labels]:
+def _labels(job: Job) -> tuple[list[Labels], list[str]]:
     paths = _label_files(job)
-    return _read_labels(paths, _stamps(*paths))
+    return _read_labels(paths, job.separator, _stamps(*paths))
 
 
 # Parts follow one another, so the truth is read once; a file that has changed since is read again. Classes in a .npy
 # file stay on disk until a part is cut out.
 @lru_cache(maxsize=1)
-def _read_labels(paths: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> list[Labels]:
-    return read_labels(*paths)
+def _read_labels(
+    paths: tuple[str, ...], separator: Separator, stamps: tuple[tuple[int, int], ...]
+) -> tuple[list[Labels], list[str]]:
+    notes: list[str] = []
+    return read_labels(*paths, separator=separator, notes=notes), notes
 
 
 @lru_cache(maxsize=1)
@@ -139,13 +158,13 @@ def _lists(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
 
 
 def _stamps(*paths: str) -> tuple[tuple[int, int], ...]:
-    files = (Path(path) for path in paths)
+    files = (file_part(path) for path in paths)
     return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in files)
 
 
 def _about(job: Job, part: Part) -> dict[str, Any]:
     return {
         "queries": Path(job.queries).name,
-        "queries_sha256": hashlib.sha256(Path(job.queries).read_bytes()).hexdigest(),
+        "queries_sha256": hashlib.sha256(file_part(job.queries).read_bytes()).hexdigest(),
         "database": [Path(part.file.path).name] if part.start == 0 else [],
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.code_files import load_array, row_blocks, text_lines
+from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.errors import Fault, RelstudyError, TableError
 
@@ -38,19 +40,57 @@ class Labels:
         return self.classes is not None
 
 
-def read_labels(*paths: str) -> list[Labels]:
+Separator = Literal["auto", "space", "comma", "line"]
+"""What stands between the labels of a line of text; `line` takes the whole line for one label."""
+
+
+def read_labels(*paths: str, separator: Separator = "auto", notes: list[str] | None = None) -> list[Labels]:
     """Read the labels of several files over one vocabulary.
 
     Parameters
     ----------
-    paths : .npy of shape (items,) (classes) or (items, labels) of 0/1; or text, one item a line, several labels
-        separated by spaces or commas, an empty line for an item without any
+    paths : the queries' labels, then the database's: array files of shape (items,) or (items, 1) (classes) or
+        (items, labels) of 0/1; or text, one item a line, an empty line for an item without any label
+    separator : of labels in text; `auto` is the comma where any line of these files has one, else blanks
+    notes : what was decided without being told is appended here, with the way out
 
     Returns
     -------
     One a file; all single-class or all label sets: two items are relevant to each other when they share a label.
+
+    Raises
+    ------
+    RelstudyError
+        for other arrays, files of two kinds, and where no label of the first file stands in any other
     """
-    raw = [_raw_labels(path) for path in paths]
+    notes = [] if notes is None else notes
+    texts = {path: text_lines(path) for path in paths if not is_array_file(path)}
+    split = _splitter(texts, separator, notes)
+    raw = [
+        [split(line) for line in texts[path]] if path in texts else classes_or_columns(load_array(path), path, notes)
+        for path in paths
+    ]
+    labels = one_vocabulary(raw, paths)
+    _check_shared(raw, labels, paths)
+    return labels
+
+
+def labels_of(*arrays: np.ndarray, names: Sequence[str], notes: list[str] | None = None) -> list[Labels]:
+    """Labels of several arrays over one vocabulary, as `read_labels` takes them from files."""
+    raw = [
+        classes_or_columns(np.asarray(array), name, [] if notes is None else notes)
+        for array, name in zip(arrays, names, strict=True)
+    ]
+    labels = one_vocabulary(raw, names)
+    _check_shared(raw, labels, names)
+    return labels
+
+
+Raw: TypeAlias = "np.ndarray | list[tuple[str, ...]]"
+
+
+def one_vocabulary(raw: Sequence[Raw], paths: Sequence[str]) -> list[Labels]:
+    """Labels of which the same name or number is the same label in all of them."""
     hot = [isinstance(part, np.ndarray) and part.ndim == 2 for part in raw]
     if all(hot):
         return _from_columns(paths, [np.asarray(part) for part in raw])
@@ -62,6 +102,53 @@ def read_labels(*paths: str) -> list[Labels]:
     if all(isinstance(part, np.ndarray) and part.dtype.kind != "U" for part in raw):
         return [Labels(classes=np.asarray(part)) for part in raw]
     return _from_names([[(str(x),) for x in part] if isinstance(part, np.ndarray) else part for part in raw])
+
+
+def _splitter(texts: dict[str, list[str]], separator: Separator, notes: list[str]) -> Callable[[str], tuple[str, ...]]:
+    if separator == "auto":
+        commas = any("," in line for lines in texts.values() for line in lines)
+        separator = "comma" if commas else "space"
+        mixed = [(path, line) for path, lines in texts.items() for line in lines if len(line.split()) > 1]
+        if mixed and not commas:
+            path, line = mixed[0]
+            notes.append(
+                f"{path}: blanks separate labels, so {line!r} is {len(line.split())} labels; "
+                "--label-separator line takes each line for one label"
+            )
+    if separator == "line":
+        return lambda line: (line,) if line else ()
+    between = "," if separator == "comma" else None
+    return lambda line: tuple(sorted({part.strip() for part in line.split(between)} - {""}))
+
+
+def _check_shared(raw: Sequence[Raw], labels: list[Labels], paths: Sequence[str]) -> None:
+    queries, *database = labels
+    if not database or any(_share(queries, part) for part in database):
+        return
+    shown = [f"{path} ({_some(part)})" for path, part in zip(paths, raw, strict=True)]
+    raise RelstudyError(
+        f"no label of {shown[0]} stands in {', '.join(shown[1:])}; no code would be relevant to any query: the labels "
+        "must be written alike"
+    )
+
+
+def _share(queries: Labels, database: Labels) -> bool:
+    if queries.classes is not None:
+        names = np.unique(queries.classes)
+        return any(bool(np.isin(block, names).any()) for _, block in row_blocks(np.asarray(database.classes)))
+    assert queries.masks is not None and database.masks is not None
+    used = [np.bitwise_or.reduce(masks, axis=1) for masks in (queries.masks, database.masks)]
+    return bool((used[0] & used[1]).any())
+
+
+def _some(part: Raw) -> str:
+    if isinstance(part, np.ndarray):
+        if part.ndim == 2:
+            return f"{part.shape[1]} columns"
+        names = [str(name) for name in dict.fromkeys(part[:1000].tolist())]
+    else:
+        names = list(dict.fromkeys(name for labels in part[:1000] for name in labels))
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def mask_words(table: np.ndarray) -> np.ndarray:
@@ -83,22 +170,23 @@ def read_ids(path: str) -> list[str]:
     return names
 
 
-def _raw_labels(path: str) -> np.ndarray | list[tuple[str, ...]]:
-    if not path.endswith(".npy"):
-        return [tuple(sorted(set(line.replace(",", " ").split()))) for line in text_lines(path)]
-    array = load_array(path)
+def classes_or_columns(array: np.ndarray, name: str, notes: list[str]) -> np.ndarray:
+    """Classes of shape (items,), or a 0/1 column a label; anything else is refused."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        notes.append(f"{name} has one column: it is taken for one class an item, not for a label that some items have")
+        array = array[:, 0]
     if array.ndim == 2:
         return array
     if array.ndim != 1:
-        raise RelstudyError(f"{path}: labels need the shape (items,) or (items, labels), this array has {array.shape}")
+        raise RelstudyError(f"{name}: labels need the shape (items,) or (items, labels), this array has {array.shape}")
     if array.dtype.kind in "iU":
         return array
     if array.dtype.kind in "buf" and bool(np.all((array == np.round(array)) & (np.abs(array) <= _LARGEST))):
         return array.astype(np.int64)
-    raise RelstudyError(f"{path}: labels must be whole numbers or text, this array is {array.dtype} with other values")
+    raise RelstudyError(f"{name}: labels must be whole numbers or text, this array is {array.dtype} with other values")
 
 
-def _from_columns(paths: tuple[str, ...], tables: list[np.ndarray]) -> list[Labels]:
+def _from_columns(paths: Sequence[str], tables: list[np.ndarray]) -> list[Labels]:
     width = tables[0].shape[1]
     for path, table in zip(paths, tables, strict=True):
         if table.shape[1] != width:

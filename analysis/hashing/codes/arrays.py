@@ -1,0 +1,128 @@
+"""Arrays in files: .npy mapped into memory, one array of a .npz or .mat; never a pickle."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from relstudy.common.errors import RelstudyError
+
+_NPY = b"\x93NUMPY"
+_IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
+BLOCK_ROWS = 1 << 16
+
+
+def is_array_file(path: str) -> bool:
+    """Whether a path means an array (.npy, .npz, .mat or FILE.npz:NAME) rather than text."""
+    return path.endswith(".npy") or _IN_FILE.fullmatch(path) is not None
+
+
+def file_part(path: str) -> Path:
+    """The file of FILE.npz:NAME; of any other path, itself."""
+    match = _IN_FILE.fullmatch(path)
+    return Path(match["file"] if match else path)
+
+
+def load_array(path: str) -> np.ndarray:
+    """An array that lies in a file.
+
+    Parameters
+    ----------
+    path : .npy (mapped into memory, without ever unpickling), or .npz or MATLAB's .mat with `:NAME` of the array where
+        the file holds several
+
+    Raises
+    ------
+    RelstudyError
+        one sentence: no such file, a pickle, damage, several arrays and no name
+    """
+    try:
+        match = _IN_FILE.fullmatch(path)
+        if match:
+            status = os.stat(match["file"])
+            return _one_of_several(match["file"], match["name"], (status.st_mtime_ns, status.st_size))
+        with open(path, "rb") as handle:
+            start = handle.read(len(_NPY))
+        if start != _NPY:
+            raise RelstudyError(f"{path}: this is not a .npy array; pickled data is never loaded")
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise RelstudyError(f"{file_part(path)}: there is no such file") from None
+    except OSError as error:
+        raise RelstudyError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (ValueError, EOFError) as error:
+        if "object" in str(error).lower():
+            raise RelstudyError(
+                f"{path}: this array holds Python objects, and pickled data is never loaded; save plain numbers"
+            ) from None
+        raise RelstudyError(f"{path}: this .npy array is damaged ({error})") from None
+    return array
+
+
+# Read whole, so kept for the parts that follow one another; a file that has changed since is read again.
+@lru_cache(maxsize=4)
+def _one_of_several(file: str, name: str | None, stamp: tuple[int, int]) -> np.ndarray:
+    arrays = _mat(file) if file.endswith(".mat") else _npz(file, name)
+    if name is None and len(arrays) != 1:
+        raise RelstudyError(f"{file} holds {', '.join(arrays) or 'no array'}; name one, such as {file}:NAME")
+    if name is not None and name not in arrays:
+        raise RelstudyError(f"{file} has no array {name}; it holds {', '.join(arrays)}")
+    array = arrays[name if name is not None else next(iter(arrays))]
+    array.flags.writeable = False
+    return array
+
+
+def _npz(file: str, name: str | None) -> dict[str, np.ndarray]:
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            wanted = [name] if name is not None and name in archive.files else archive.files
+            return {each: np.asarray(archive[each]) for each in wanted}
+    except (zipfile.BadZipFile, AttributeError):
+        raise RelstudyError(f"{file}: this is not a .npz of arrays") from None
+
+
+def _mat(file: str) -> dict[str, np.ndarray]:
+    from scipy import sparse
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    try:
+        variables = loadmat(file)
+    except NotImplementedError:
+        raise RelstudyError(f"{file}: MATLAB's format 7.3 is not read; save it there with the flag -v7") from None
+    except (MatReadError, ValueError, TypeError):
+        raise RelstudyError(f"{file}: this is not a .mat file") from None
+    arrays = {name: value for name, value in variables.items() if not name.startswith("__")}
+    plain = {name: value.toarray() if sparse.issparse(value) else value for name, value in arrays.items()}
+    # MATLAB has no vectors: one row of numbers is a vector there.
+    return {
+        name: value[0] if value.ndim == 2 and value.shape[0] == 1 < value.shape[1] else value
+        for name, value in plain.items()
+        if isinstance(value, np.ndarray)
+    }
+
+
+def text_lines(file: str) -> list[str]:
+    """The lines of a UTF-8 text without the blanks around them."""
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except UnicodeDecodeError:
+        raise RelstudyError(f"{file}: this is neither .npy nor UTF-8 text") from None
+    except OSError as error:
+        raise RelstudyError(f"{file}: cannot be read ({error.strerror})") from None
+    return [line.strip() for line in text.splitlines()]
+
+
+def row_blocks(array: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
+    """Rows `first` to `last` of an array larger than memory: blocks, each with the number of its first row."""
+    last = len(array) if last is None else last
+    for start in range(first, last, BLOCK_ROWS):
+        yield start, array[start : min(start + BLOCK_ROWS, last)]

@@ -1,0 +1,117 @@
+"""Codes in an array: what its numbers mean, settled once by the whole array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from relstudy.analysis.hashing.codes.arrays import row_blocks
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.common.errors import Fault, RelstudyError, TableError
+
+Format = Literal["auto", "bits", "packed", "hex"]
+
+
+@dataclass(frozen=True)
+class CodeArray:
+    """What an array of codes holds.
+
+    Parameters
+    ----------
+    name : the file, or what the person calls the array
+    form : `0/1` (bool too), `-1/+1`, or `packed` (uint8 as `numpy.packbits` packs)
+    codes, bits : how many codes of how many bits
+    notes : what was decided without being told, with the way out
+    """
+
+    name: str
+    form: Literal["0/1", "-1/+1", "packed"]
+    codes: int
+    bits: int
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, array: np.ndarray, name: str, form: Format = "auto", bits: int | None = None) -> CodeArray:
+        """Look at an array; `form` and `bits` as in `read_codes`."""
+        if array.ndim != 2 or 0 in array.shape:
+            raise RelstudyError(f"{name}: codes need the shape (codes, bits), this array has {array.shape}")
+        if array.dtype.kind not in "biuf":
+            raise RelstudyError(f"{name}: codes must be bool, 0/1, -1/+1 or packed uint8, this array is {array.dtype}")
+        codes, width = array.shape
+        if form == "auto":
+            octets = array.dtype == np.uint8 and any(block.max() > 1 for _, block in row_blocks(array))
+            form = "packed" if octets else "bits"
+        if form == "packed":
+            if array.dtype != np.uint8:
+                raise RelstudyError(f"{name}: packed codes must be uint8, this array is {array.dtype}")
+            used = np.bitwise_or.reduce([np.bitwise_or.reduce(block, axis=0) for _, block in row_blocks(array)])
+            settled, notes = settle_length(np.unpackbits(used), 8 * width, name, bits)
+            return cls(name, "packed", codes, settled, notes)
+        check_length(name, width, bits)
+        signed = array.dtype.kind in "if" and any((block < 0).any() for _, block in row_blocks(array))
+        return cls(name, "-1/+1" if signed else "0/1", codes, width)
+
+    def read(self, array: np.ndarray, rows: slice = slice(None)) -> Codes:
+        """The codes of these rows of the array."""
+        if self.form == "packed":
+            return Codes.from_packed(array[rows], self.bits)
+        return Codes.from_bits(self._bits(array, rows))
+
+    def _bits(self, array: np.ndarray, rows: slice) -> np.ndarray:
+        if array.dtype == bool:
+            return np.asarray(array[rows])
+        low, allowed = (0, "0 or 1 is allowed")
+        if self.form == "-1/+1":
+            low, allowed = (-1, "-1 or +1 is allowed, as elsewhere in this file")
+        first, last, _ = rows.indices(self.codes)
+        bits = np.empty((last - first, self.bits), dtype=bool)
+        faults: list[Fault] = []
+        wrong = 0
+        for start, block in row_blocks(array, first, last):
+            entries = np.argwhere((block != low) & (block != 1))
+            wrong += len(entries)
+            for row, column in entries[: TableError.SHOWN - len(faults)]:
+                where = f"{int(column)} (counted from 0)"
+                faults.append(Fault(self.name, int(start + row), where, block[row, column], allowed))
+            bits[start - first : start - first + len(block)] = block > 0
+        if faults:
+            raise TableError(faults, wrong - len(faults))
+        return bits
+
+
+def codes_of(array: np.ndarray, name: str, form: Format = "auto", bits: int | None = None) -> Codes:
+    """The codes in an array, as `read_codes` takes them from a .npy file."""
+    return CodeArray.of(array, name, form, bits).read(array)
+
+
+def settle_length(used: np.ndarray, width: int, name: str, bits: int | None) -> tuple[int, tuple[str, ...]]:
+    """The length of codes that come in whole bytes or digits, and what to say of it.
+
+    Parameters
+    ----------
+    used : 0/1 (width,), which bits are set in any code
+    width : bits that the bytes or digits hold
+    bits : the length that was told, or None
+    """
+    last = int(np.flatnonzero(used)[-1]) + 1 if used.any() else 0
+    if bits is None:
+        spare = width - last
+        if not 0 < spare < 8 or last == 0:
+            return width, ()
+        return width, (
+            f"{name}: read as codes of {width} bits; the last {spare} bits are 0 in every code: if they only fill the "
+            f"last byte, say --bits {last} (or how many bits there are)",
+        )
+    if not width - 8 < bits <= width:
+        raise RelstudyError(f"{name}: --bits {bits} does not fit codes that fill {width} bits")
+    if last > bits:
+        raise RelstudyError(f"{name}: a bit beyond --bits {bits} is set in rows of this file")
+    return bits, ()
+
+
+def check_length(name: str, width: int, bits: int | None) -> None:
+    """Refuse a told length that is not the number of columns."""
+    if bits is not None and bits != width:
+        raise RelstudyError(f"{name} has codes of {width} bits, not of the {bits} of --bits")
