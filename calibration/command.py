@@ -122,18 +122,12 @@ def calibrate(
 
 
 def _write(result: Calibration, out: Path) -> None:
-    import numpy as np
-
     from relstudy.calibration.judgments import write_judgments
     from relstudy.common.tables import write_table
 
-    frame = result.ratings.frame
-    calibrated = frame.drop(columns=["base", "calibrated"], errors="ignore")
-    calibrated["calibrated"] = result.calibrated
-    calibrated["block"] = np.where(frame["base"], "base", "unique")
     write_judgments(result.judgments, out / "judgments.csv")
     write_table(result.raters, out / "raters.csv")
-    write_table(calibrated, out / "calibrated.csv")
+    write_table(result.calibrated_ratings(), out / "calibrated.csv")
 
 
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:

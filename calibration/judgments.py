@@ -184,7 +184,7 @@ def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
     write_table(frame[[*first, *(column for column in frame if column not in first)]], path)
 
 
-def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> pd.DataFrame:
+def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Checked) -> pd.DataFrame:
     """Look up in a pairs table with which probability each pair, and its query, were drawn.
 
     Parameters

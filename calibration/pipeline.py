@@ -19,6 +19,7 @@ from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
 from relstudy.common.estimates import Estimate
+from relstudy.common.tables import Checked
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,16 @@ class Calibration:
     judgments: Judgments
     raters: pd.DataFrame
 
-    def with_probabilities(self, pairs: str | os.PathLike[str]) -> Calibration:
+    def with_probabilities(self, pairs: str | os.PathLike[str] | Checked) -> Calibration:
         """The same with the inclusion probabilities of a pairs table (a study's pairs.csv)."""
         probabilities = pair_probabilities(self.judgments.frame, pairs)
         return replace(self, judgments=self.judgments.with_probabilities(probabilities))
+
+    def calibrated_ratings(self) -> pd.DataFrame:
+        """Each rating as it came, with its value on the common scale (`calibrated`) and its `block`, base or unique."""
+        frame = self.ratings.frame
+        table = frame.drop(columns=["base", "calibrated"], errors="ignore")
+        return table.assign(calibrated=self.calibrated, block=np.where(frame["base"], "base", "unique"))
 
 
 def calibrate(

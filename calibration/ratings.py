@@ -15,6 +15,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.shown import Shown
 from relstudy.common.tables import Checked, read_table
 
 KEY = ["rater_id", "query_id", "result_id"]
@@ -28,8 +29,8 @@ SORTED_PAIRS = (50, 20)
 who may be a strict and a lenient person, the second for more. By chance alone, 2^-20."""
 
 
-@dataclass(frozen=True)
-class Ratings:
+@dataclass(frozen=True, repr=False)
+class Ratings(Shown):
     """A checked ratings table.
 
     Parameters
@@ -56,9 +57,26 @@ class Ratings:
     handed_out: str | None = None
     notes: tuple[str, ...] = field(default=())
 
+    def heading(self) -> str:
+        """How many ratings by how many raters."""
+        frame = self.frame
+        pairs = frame.duplicated(["query_id", "result_id"], keep="first")
+        return (
+            f"{len(frame):,} ratings from {self.low:g} to {self.high:g} by {frame['rater_id'].nunique():,} raters of "
+            f"{int((~pairs).sum()):,} pairs, {int(frame['rating'].isna().sum()):,} undecided"
+        )
+
+    def overview(self) -> pd.DataFrame:
+        """The ratings, without columns that only say how they came about."""
+        return self.frame[[name for name in (*KEY, "rating", "block", "base", "seconds") if name in self.frame]]
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should be told."""
+        return self.notes
+
 
 def read_ratings(
-    path: str | os.PathLike[str], *, base_column: str | None = None, trust_raters: bool = False
+    path: str | os.PathLike[str] | Checked, *, base_column: str | None = None, trust_raters: bool = False
 ) -> Ratings:
     """Read and check a ratings table (CSV or Parquet).
 

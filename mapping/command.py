@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best")
 
@@ -68,96 +63,37 @@ def fit(
     the in-sample correlation stands beside it only to show how much it flatters.
     """
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.fitted import file_names
     from relstudy.mapping.scores import read_scores
-    from relstudy.mapping.selection import METHODS as ALL
-    from relstudy.mapping.selection import choose
+    from relstudy.mapping.systems import FitOptions, fit_systems
 
     table = read_scores(scores, leave_out=leave_out, only=only or None)
     for note in table.attrs["notes"]:
         say(note)
-    judged = read_judgments(judgments)
-    pairs = join(table, judged.frame, scores, judgments)
-    pair_weights = _weights(pairs, weights, judgments)
-    systems = {name: rows.index for name, rows in pairs.groupby("system", sort=False)}
-    files = file_names([str(name) for name in systems])
-    results: dict[str, Any] = {}
-    fitted = []
-    for name, rows in progress(systems.items(), "systems", total=len(systems)):
-        part = pairs.loc[rows]
-        choice = choose(
-            part["score"],
-            part["judgment"],
-            part["query_id"],
-            methods=ALL if method == "best" else (method,),
-            folds=folds,
-            seed=seed,
-            weights=None if pair_weights is None else pair_weights[rows],
-            system=str(name),
-        )
-        results[str(name)] = choice.as_json()
-        fitted.append((files[str(name)], choice, part))
-    for file, choice, part in fitted:
-        choice.mapping.write(output / f"{file}.json")
+    fits, notes = fit_systems(
+        table,
+        read_judgments(judgments),
+        FitOptions(method, folds, seed, weights),
+        files=(scores, judgments),
+        progress=lambda systems: progress(systems, "systems", len(systems)),
+    )
+    for note in notes:
+        say(note)
+    files = file_names([fit.choice.system for fit in fits])
+    for fit in fits:
+        file = files[fit.choice.system]
+        fit.choice.mapping.write(output / f"{file}.json")
         if figures:
             from relstudy.common.tables import write_text
             from relstudy.mapping.plots import mapping_figure
 
-            picture = mapping_figure(choice.mapping, part["score"], part["judgment"], alone=True)
+            picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
             write_text(picture, output / f"{file}.svg")
+    results = {fit.choice.system: fit.choice.as_json() for fit in fits}
     if as_json:
         print_json({"systems": results})
     else:
         _print(results, output)
-
-
-def join(table: pd.DataFrame, judged: pd.DataFrame, scores: str, judgments: str) -> pd.DataFrame:
-    """Scored pairs that are judged; says how many were not, and refuses where a system has none."""
-    pairs = table.merge(judged, on=["query_id", "result_id"], how="inner", suffixes=("", "_judged"))
-    if pairs.empty:
-        raise RelstudyError(
-            f"{scores}: no scored pair is judged in {judgments}; query_id and result_id must be written alike in both"
-        )
-    counts = pairs.groupby("system").size()
-    without = [str(name) for name in table["system"].unique() if name not in counts.index]
-    if without:
-        raise RelstudyError(f"{scores}: no pair of system {without[0]!r} is judged in {judgments}; leave it out")
-    total = len(judged)
-    short = [f"{name} ({count})" for name, count in counts.items() if count < total]
-    if short:
-        say(f"{judgments}: of {total} judged pairs not all are scored by: {', '.join(short)}")
-    return pairs.reset_index(drop=True)
-
-
-def file_names(systems: list[str]) -> dict[str, str]:
-    """A file name per system, safe on every file system; numbered where two would be the same.
-
-    Examples
-    --------
-    >>> file_names(["bm25", "dsg|pali 17b", "dsg:pali 17b"])
-    {'bm25': 'bm25', 'dsg|pali 17b': 'dsg_pali_17b', 'dsg:pali 17b': 'dsg_pali_17b-2'}
-    """
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for system in systems:
-        plain = re.sub(r"[^A-Za-z0-9._+-]+", "_", system).strip("._")[:100] or "system"
-        name, number = plain, 1
-        while name.lower() in taken:
-            number += 1
-            name = f"{plain}-{number}"
-        taken.add(name.lower())
-        names[system] = name
-    return names
-
-
-def _weights(pairs: pd.DataFrame, weights: str, judgments: str) -> Any:
-    if weights == "equal":
-        return None
-    unknown = int(pairs["inclusion_probability"].isna().sum())
-    if unknown:
-        raise RelstudyError(
-            f"{judgments}: --weights design needs an inclusion_probability for every pair; {unknown} have none"
-        )
-    return (1.0 / pairs["inclusion_probability"]).to_numpy()
 
 
 def _print(results: dict[str, Any], output: Path) -> None:

@@ -51,30 +51,48 @@ def read_scores(
         naming the row of every score that is not a finite number and of every pair with two scores in one system
     """
     file = os.fspath(path)
-    notes: list[str] = []
+    if file.endswith(".parquet") or not _is_run(file, content := read_bytes(path)):
+        return check_scores(read_table(path), leave_out=leave_out, only=only)
+    frame = parse_run(content, file)
+    if system is not None:
+        frame["system"] = system
     chosen = _Choice(file, set(leave_out), None if only is None else set(only))
-    if not file.endswith(".parquet") and _is_run(file, content := read_bytes(path)):
-        frame = parse_run(content, file)
-        if system is not None:
-            frame["system"] = system
-        chosen.check(frame["system"].unique())
-        header_rows = 0
-    else:
-        table = read_table(path, "query_id", "result_id")
-        if {"system", "score"} <= set(table.frame.columns):
-            frame = _read_long(table)
-            chosen.check(frame["system"].unique())
-        else:
-            chosen.check(table.frame.columns.difference(["query_id", "result_id"]))
-            frame = _read_wide(table, chosen, notes)
-        header_rows = 1
+    chosen.check(frame["system"].unique())
     if "row" not in frame:
-        frame["row"] = np.arange(len(frame)) + 1 + header_rows
+        frame["row"] = np.arange(len(frame)) + 1
+    return _finished(frame, chosen, [])
+
+
+def check_scores(
+    table: Checked, *, leave_out: Collection[str] = (), only: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Check a long or wide table that is already in memory; see `read_scores`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query_id": ["q"], "result_id": ["x"], "new": [0.5]})
+    >>> check_scores(Checked(frame, "scores")).values.tolist()
+    [['new', 'q', 'x', 0.5]]
+    """
+    table.require("query_id", "result_id")
+    notes: list[str] = []
+    chosen = _Choice(table.file, set(leave_out), None if only is None else set(only))
+    if {"system", "score"} <= set(table.frame.columns):
+        frame = _read_long(table)
+        chosen.check(frame["system"].unique())
+    else:
+        chosen.check(table.frame.columns.difference(["query_id", "result_id"]))
+        frame = _read_wide(table, chosen, notes)
+    return _finished(frame, chosen, notes)
+
+
+def _finished(frame: pd.DataFrame, chosen: _Choice, notes: list[str]) -> pd.DataFrame:
+    """Chosen systems only, each pair once, ids as text; `frame` holds each score's row in its file as `row`."""
     if not chosen.everything:
         frame = frame[frame["system"].map(chosen.takes).to_numpy(dtype=bool)]
     if frame.empty:
-        raise RelstudyError(f"{file}: no score is left; a system with at least one scored pair is needed")
-    frame = _merge_doubles(frame, file, notes)
+        raise RelstudyError(f"{chosen.file}: no score is left; a system with at least one scored pair is needed")
+    frame = _merge_doubles(frame, chosen.file, notes)
     for column in ("system", "query_id", "result_id"):
         frame[column] = frame[column].astype("str")
     frame = frame[COLUMNS].reset_index(drop=True)
@@ -150,13 +168,14 @@ def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 def _read_long(table: Checked) -> pd.DataFrame:
     frame = pd.DataFrame({column: table.texts(column) for column in COLUMNS[:3]})
     frame["score"] = _numbers(table, "score", empty=False)
+    frame["row"] = table.rows
     table.raise_faults()
     return frame
 
 
 def _read_wide(table: Checked, chosen: _Choice, notes: list[str]) -> pd.DataFrame:
     pairs = pd.DataFrame({column: table.texts(column) for column in ("query_id", "result_id")})
-    pairs["row"] = np.arange(len(pairs)) + 2
+    pairs["row"] = table.rows
     others: list[str] = []
     empty: list[str] = []
     parts: list[pd.DataFrame] = []

@@ -10,7 +10,9 @@ import contextlib
 import html
 import io
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -101,6 +103,8 @@ def svg(figure: Figure, title: str, *, alone: bool = False) -> str:
         # text stays text, and the reader's browser has the letters that matplotlib's font lacks
         warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    if (kept := _drawn.get()) is not None:
+        kept.append(figure)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
@@ -118,6 +122,28 @@ def svg(figure: Figure, title: str, *, alone: bool = False) -> str:
     return re.sub(r"<svg([^>]*)>", lambda match: f"{head}{match[1]}><title>{label}</title>{style}", text, count=1)
 
 
+def figure_of(picture: Callable[[], str]) -> Figure:
+    """The matplotlib Figure behind a picture, on white, for whoever wants to change it or save it in another form.
+
+    Parameters
+    ----------
+    picture : draws and returns SVG text by `svg`
+    """
+    if "IPython" in sys.modules:
+        # a notebook shows figures only once pyplot has been imported
+        import matplotlib.pyplot  # noqa: F401
+    figures: list[Figure] = []
+    token = _drawn.set(figures)
+    try:
+        picture()
+    finally:
+        _drawn.reset(token)
+    figure = figures[-1]
+    figure.set_facecolor("white")
+    return figure
+
+
+_drawn: ContextVar[list[Figure] | None] = ContextVar("_drawn", default=None)
 _PLACES = re.compile(r'\b(?:d|x|y|x1|y1|x2|y2|transform|points)="[^"]*"')
 _DECIMALS = re.compile(r"\d+\.\d{3,}")
 

@@ -140,13 +140,13 @@ def _allowed(low: float, high: float, low_open: bool, empty: bool, whole: bool) 
     return f"{text} is allowed" + (", or empty" if empty else "")
 
 
-def read_table(path: str | os.PathLike[str], *required: str) -> Checked:
+def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:
     """Read a CSV or Parquet file as text.
 
     Parameters
     ----------
     path : the file; Parquet when it ends in .parquet, else CSV (UTF-8, with or without a byte-order mark); blank lines
-        are passed over, and rows keep the numbers a spreadsheet shows
+        are passed over, and rows keep the numbers a spreadsheet shows. A table that is in memory already is given back
     required : column names without which the table is refused
 
     Raises
@@ -156,6 +156,9 @@ def read_table(path: str | os.PathLike[str], *required: str) -> Checked:
     TableError
         when rows have more or fewer fields than the header, or a required column is absent
     """
+    if isinstance(path, Checked):
+        path.require(*required)
+        return path
     file = os.fspath(path)
     try:
         checked = Checked(pd.read_parquet(file), file) if file.endswith(".parquet") else _read_csv(file)

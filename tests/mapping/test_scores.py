@@ -141,3 +141,9 @@ def test_the_tifa_release_reads_with_its_text_columns_named_and_its_human_column
     assert frame["system"].nunique() == 10
     assert (frame.groupby("system").size() == 800).all()
     assert "t2i_model, source_id, text" in frame.attrs["notes"][0]
+
+
+def test_rows_are_named_as_a_spreadsheet_counts_them_where_lines_are_blank(tmp_path: Path) -> None:
+    path = written(tmp_path, "system,query_id,result_id,score\na,q,x,1\n\n\na,q,x,2\n")
+    with pytest.raises(TableError, match=r"row 5: .* row 2"):
+        read_scores(path)

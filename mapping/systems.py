@@ -1,0 +1,128 @@
+"""Every system of a score table fitted to the judgments: what `relstudy fit` and `relstudy.fit` do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.calibration.judgments import Judgments
+from relstudy.common.errors import RelstudyError
+from relstudy.mapping.selection import BEST, METHODS, Choice, choose
+
+WEIGHTS = ("equal", "design")
+Progress = Callable[[Sequence[str]], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The choices behind a fit.
+
+    Parameters
+    ----------
+    method : one of METHODS, or "best": the one with the greatest out-of-fold correlation
+    folds : folds of whole queries, at least 2
+    seed : of folds and random methods
+    weights : weight of a pair in the fits: "equal", or "design" (1 / inclusion probability)
+    """
+
+    method: str = BEST
+    folds: int = 10
+    seed: int = 0
+    weights: str = "equal"
+
+    def __post_init__(self) -> None:
+        if self.method not in (*METHODS, BEST):
+            raise RelstudyError(f"there is no mapping method {self.method!r}; there are: {', '.join((*METHODS, BEST))}")
+        if self.weights not in WEIGHTS:
+            raise RelstudyError(f"weights are {' or '.join(WEIGHTS)}; not {self.weights!r}")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods to compare."""
+        return METHODS if self.method == BEST else (self.method,)
+
+
+@dataclass(frozen=True, eq=False)
+class SystemFit:
+    """One system's mapping, and the pairs that it was fitted to: query_id, result_id, score, judgment."""
+
+    choice: Choice
+    pairs: pd.DataFrame
+
+
+def fit_systems(
+    scores: pd.DataFrame,
+    judgments: Judgments,
+    options: FitOptions | None = None,
+    *,
+    files: tuple[str, str] = ("the scores", "the judgments"),
+    progress: Progress = iter,
+) -> tuple[list[SystemFit], list[str]]:
+    """Fit each system, in the order of the table.
+
+    Parameters
+    ----------
+    scores : system, query_id, result_id, score, as `read_scores` gives it
+    files : what messages call the two tables
+    progress : wraps the systems' names, to show how far it is
+
+    Returns
+    -------
+    The fits, and what a person should know, one sentence each
+
+    Raises
+    ------
+    RelstudyError
+        where a system has no judged pair, or design weights are asked for and a probability is unknown
+    """
+    options = options or FitOptions()
+    pairs, notes = scored_and_judged(scores, judgments, files)
+    weights = _weights(pairs, options.weights, files[1])
+    rows: dict[str, Any] = {str(name): part.index for name, part in pairs.groupby("system", sort=False)}
+    fits = []
+    for name in progress(list(rows)):
+        part = pairs.loc[rows[name]]
+        choice = choose(
+            part["score"],
+            part["judgment"],
+            part["query_id"],
+            methods=options.methods,
+            folds=options.folds,
+            seed=options.seed,
+            weights=None if weights is None else weights[rows[name]],
+            system=name,
+        )
+        fits.append(SystemFit(choice, part))
+    return fits, notes
+
+
+def scored_and_judged(
+    scores: pd.DataFrame, judgments: Judgments, files: tuple[str, str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The scored pairs that are judged, and which systems do not score all of them."""
+    pairs = scores.merge(judgments.frame, on=["query_id", "result_id"], how="inner", suffixes=("", "_judged"))
+    if pairs.empty:
+        raise RelstudyError(
+            f"{files[0]}: no scored pair is judged in {files[1]}; query_id and result_id must be written alike in both"
+        )
+    counts = pairs.groupby("system").size()
+    without = [str(name) for name in scores["system"].unique() if name not in counts.index]
+    if without:
+        raise RelstudyError(f"{files[0]}: no pair of system {without[0]!r} is judged in {files[1]}; leave it out")
+    total = len(judgments)
+    short = [f"{name} ({count})" for name, count in counts.items() if count < total]
+    notes = [f"{files[1]}: of {total} judged pairs not all are scored by: {', '.join(short)}"] if short else []
+    return pairs.reset_index(drop=True), notes
+
+
+def _weights(pairs: pd.DataFrame, weights: str, file: str) -> np.ndarray | None:
+    if weights == "equal":
+        return None
+    unknown = int(pairs["inclusion_probability"].isna().sum())
+    if unknown:
+        raise RelstudyError(f"{file}: design weights need an inclusion_probability for every pair; {unknown} have none")
+    return (1.0 / pairs["inclusion_probability"]).to_numpy()
