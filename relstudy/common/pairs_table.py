@@ -18,7 +18,9 @@ COLUMNS = [
 SOURCE_SEPARATOR = ";"
 
 
-def read_pairs(path: str | os.PathLike[str], *required: str, items: Container[str] | None = None) -> pd.DataFrame:
+def read_pairs(
+    path: str | os.PathLike[str] | Checked, *required: str, items: Container[str] | None = None
+) -> pd.DataFrame:
     """Read a pairs table (CSV or Parquet).
 
     Parameters
