@@ -28,6 +28,9 @@ class Codes:
     columns: np.ndarray
     bits: int
 
+    def __repr__(self) -> str:
+        return f"Codes({len(self)} codes of {self.bits} bits)"
+
     def __len__(self) -> int:
         return int(self.columns.shape[1])
 

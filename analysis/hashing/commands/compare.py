@@ -13,6 +13,7 @@ from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
+    from relstudy.analysis.hashing.counting.counts import CountTable
     from relstudy.analysis.hashing.metrics.lgap import Ball, UniqueCodes
 
 
@@ -21,35 +22,51 @@ if TYPE_CHECKING:
 @click.option(
     "--radius", type=click.IntRange(min=0), default=2, show_default=True, help="Of P within radius and RAMAP."
 )
+@click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs of mAP at k; repeat.")
+@click.option("--splits", is_flag=True, help="Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
 @click.option("--preset", default="default", show_default=True, help="Conventions by name.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def compare_command(tables: tuple[str, ...], radius: int, preset: str, seed: int, as_json: bool) -> None:
+def compare_command(
+    tables: tuple[str, ...], radius: int, k: tuple[int, ...], splits: bool, preset: str, seed: int, as_json: bool
+) -> None:
     """Several systems' count tables side by side, with paired differences over the same queries.
 
     \b
     Example:
-      relstudy hash compare lsh.npz itq.npz ksh.npz --radius 2
+      relstudy hash compare lsh.npz itq.npz ksh.npz --radius 2 --k 100
+      relstudy hash compare --splits lsh_0.npz lsh_1.npz itq_0.npz itq_1.npz
     """
     from relstudy.analysis.hashing.counting.counts import CountTable
-    from relstudy.analysis.hashing.metrics.comparison import compare
+    from relstudy.analysis.hashing.metrics.comparison import compare, compare_splits
 
     conventions = preset_named(preset)
     names = [Path(table).stem for table in tables]
     if len(set(names)) < len(names):
         raise click.UsageError("The tables' file names must differ; they name the systems.")
     loaded = {name: CountTable.load(table) for name, table in zip(names, tables, strict=True)}
-    result = compare(loaded, radius=radius, conventions=conventions, seed=seed)
+    if splits:
+        result = compare_splits(_by_split(loaded), radius=radius, conventions=conventions, k=k)
+    else:
+        result = compare(loaded, radius=radius, conventions=conventions, seed=seed, k=k)
     if as_json:
         print_json(result)
         return
+    if splits:
+        _print_splits(result)
+        return
     rows = [[name, *_figures(figures)] for name, figures in result["systems"].items()]
-    columns = list(next(iter(result["systems"].values())))
-    print_table(rows, ["system", "bits", "mAP", "over ties", *columns[2:]])
+    columns = [name for name in next(iter(result["systems"].values())) if name not in ("bits", "map", "map_interval")]
+    print_table(rows, ["system", "bits", "mAP", "95% interval", "over ties", *columns])
     if result["comparisons"]:
         click.echo()
-        differences = [[c["first"], c["second"], _interval(c["map_difference"])] for c in result["comparisons"]]
-        print_table(differences, ["first", "second", "mAP difference [95% interval]"])
+        figures = ["map", *(f"map_at_{cut}" for cut in k)]
+        differences = [
+            [c["first"], c["second"], *(_interval(c[f"{figure}_difference"]) for figure in figures)]
+            for c in result["comparisons"]
+        ]
+        titles = ["mAP difference [95% interval]", *(f"mAP@{cut} difference" for cut in k)]
+        print_table(differences, ["first", "second", *titles])
     say_conventions(result["conventions"])
 
 
@@ -189,13 +206,47 @@ def _mlgap(
 
 
 def _figures(figures: dict[str, Any]) -> list[str]:
-    ties = figures["map"]
-    rest = [cell(value) for key, value in figures.items() if key not in ("bits", "map")]
+    ties, ends = figures["map"], figures["map_interval"]
+    rest = [
+        cell(value["expected"] if isinstance(value, dict) else value)
+        for key, value in figures.items()
+        if key not in ("bits", "map", "map_interval")
+    ]
     width = "–" if ties["expected"] is None else f"{ties['pessimistic']:.4f} to {ties['optimistic']:.4f}"
-    return [str(figures["bits"]), cell(ties["expected"]), width, *rest]
+    interval = "–" if ends["low"] is None else f"{ends['low']:.4f} to {ends['high']:.4f}"
+    return [str(figures["bits"]), cell(ties["expected"]), interval, width, *rest]
+
+
+def _by_split(loaded: dict[str, CountTable]) -> dict[str, dict[str, CountTable]]:
+    splits: dict[str, dict[str, CountTable]] = {}
+    for stem, table in loaded.items():
+        name, _, split = stem.rpartition("_")
+        if not name:
+            raise click.UsageError(f"--splits needs tables named NAME_SPLIT.npz, such as itq_0.npz; {stem} is not.")
+        splits.setdefault(split, {})[name] = table
+    return splits
+
+
+def _print_splits(result: dict[str, Any]) -> None:
+    number = len(result["splits"])
+    columns = [name for name in next(iter(result["systems"].values())) if name != "bits"]
+    rows = [[name, *(_mean_and_spread(row[c]) for c in columns)] for name, row in result["systems"].items()]
+    click.echo(f"mean (sd) of {number} splits: {', '.join(result['splits'])}")
+    print_table(rows, ["system", *columns])
+    if result["comparisons"]:
+        click.echo()
+        differences = [[c["first"], c["second"], _interval(c["map_difference"])] for c in result["comparisons"]]
+        print_table(differences, ["first", "second", "mAP difference [95% interval]"])
+    say_conventions(result["conventions"])
+
+
+def _mean_and_spread(figure: dict[str, Any]) -> str:
+    return "–" if figure["mean"] is None else f"{cell(figure['mean'])} ({cell(figure['sd'])})"
 
 
 def _interval(figure: dict[str, Any]) -> str:
     if figure["value"] is None:
         return f"– ({figure['reason']})"
+    if figure["low"] is None:
+        return f"{figure['value']:+.4f} (no interval: one query)"
     return f"{figure['value']:+.4f} [{figure['low']:+.4f}, {figure['high']:+.4f}]"

@@ -61,7 +61,8 @@ def cell(value: float | int | None) -> str:
     if value is None:
         return "–"
     if not isinstance(value, int):
-        return f"{value:.4f}"
+        # Four decimals show nothing of a figure such as RAMAP of long codes.
+        return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
     return str(value) if value < 10**12 else f"{Decimal(value):.3e}"
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import load_archive, save_archive
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, Truth, check_sizes
+from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, Truth, check_sizes, fingerprint
 from relstudy.common.errors import RelstudyError
 
 WHAT = "count table"
@@ -54,6 +54,12 @@ class CountTable:
             raise RelstudyError("a count table cannot hold more relevant codes than codes, nor negative counts")
         if len(np.unique(self.total.sum(axis=1))) > 1:
             raise RelstudyError("a count table needs the same number of database codes for every query")
+
+    def __repr__(self) -> str:
+        return (
+            f"CountTable({self.queries} queries x {self.codes} codes of {self.bits} bits, "
+            f"{int(self.relevant.sum())} relevant pairs by {self.truth})"
+        )
 
     @property
     def queries(self) -> int:
@@ -161,7 +167,7 @@ def count(
     check_sizes(truth, len(queries), len(database))
     counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
     total, relevant = counter(queries, database, truth)
-    return CountTable(total, relevant, {"truth": truth.kind, **(about or {})})
+    return CountTable(total, relevant, {"truth": truth.kind, "truth_sha256": fingerprint(truth), **(about or {})})
 
 
 def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:

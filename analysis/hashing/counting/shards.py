@@ -18,7 +18,7 @@ from relstudy.analysis.hashing.codes.code_arrays import Format
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.hashing.counting.counts import CountTable, Engine, count
 from relstudy.analysis.hashing.truth.labels import Labels, Separator, read_labels
-from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint
 from relstudy.analysis.hashing.truth.truth_file import load_truth
 from relstudy.common.errors import RelstudyError
 
@@ -157,6 +157,13 @@ def _lists(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
     return load_truth(path)
 
 
+def _fingerprint(job: Job) -> str:
+    if job.truth_file is not None:
+        return fingerprint(_lists(job.truth_file, _stamps(job.truth_file)))
+    queries = _labels(job)[0][0]
+    return fingerprint(LabelTruth.by(queries, queries))
+
+
 def _stamps(*paths: str) -> tuple[tuple[int, int], ...]:
     files = (file_part(path) for path in paths)
     return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in files)
@@ -166,5 +173,6 @@ def _about(job: Job, part: Part) -> dict[str, Any]:
     return {
         "queries": Path(job.queries).name,
         "queries_sha256": hashlib.sha256(file_part(job.queries).read_bytes()).hexdigest(),
+        "truth_sha256": _fingerprint(job),
         "database": [Path(part.file.path).name] if part.start == 0 else [],
     }

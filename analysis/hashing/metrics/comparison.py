@@ -1,11 +1,13 @@
-"""Several hashing systems side by side, on the same queries."""
+"""Several hashing systems side by side: on the same queries, or over several random splits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
@@ -15,14 +17,16 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
 
 
 def compare(
-    tables: dict[str, CountTable],
+    tables: Mapping[str, CountTable],
     *,
     radius: int = 2,
     conventions: Conventions | None = None,
     seed: int = 0,
+    k: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Figures of each system, and paired differences of expected average precision with a bootstrap over queries.
 
@@ -31,6 +35,7 @@ def compare(
     tables : name -> counts, all of the same queries in the same order
     radius : of precision within the radius and RAMAP
     seed : of the bootstrap
+    k : cut-offs of mAP, each at least 1
 
     Returns
     -------
@@ -38,44 +43,163 @@ def compare(
     """
     rules = conventions or Conventions()
     _check_same_question(tables)
-    if any(radius > table.bits for table in tables.values()):
-        raise RelstudyError(f"radius {radius} is longer than the shortest code")
-    systems, precision = {}, {}
+    _check_choices(tables.values(), radius, k)
+    cuts = {"map": None, **{f"map_at_{cut}": cut for cut in k}}
+    precision = {
+        figure: {name: _over_queries(table, cut, rules) for name, table in tables.items()}
+        for figure, cut in cuts.items()
+    }
+    systems = {}
     for name, table in tables.items():
-        curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
-        precision[name] = average_precision(table, "expected", None, "relevant")
-        within = curve.precision_macro[radius]
-        systems[name] = {
-            "bits": table.bits,
-            "map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(),
-            f"precision_radius_{radius}": None if np.isnan(within) else float(within),
-            "empty_balls": int(curve.empty_balls[radius]),
-            "auprc": area_under_curve(curve.precision_micro, curve.recall_micro, rules.area),
-            f"ramap_{radius}": ramap(table, radius, rules.empty_ball),
+        systems[name] = _figures(table, radius, rules, k)
+        systems[name]["map_interval"] = _mean(precision["map"][name], seed).as_json()
+    comparisons = [
+        {
+            "first": first,
+            "second": second,
+            **{
+                f"{figure}_difference": _difference(values[first], values[second], cuts[figure], rules, seed).as_json()
+                for figure, values in precision.items()
+            },
         }
-    comparisons = []
-    for first, second in combinations(tables, 2):
-        difference = precision[first] - precision[second]
-        if rules.no_relevant == "zero":
-            difference = np.nan_to_num(difference, nan=0.0)
-        estimate = mean_interval(difference[~np.isnan(difference)], "no query has a relevant code", seed)
-        comparisons.append({"first": first, "second": second, "map_difference": estimate.as_json()})
+        for first, second in combinations(tables, 2)
+    ]
     return {
         "systems": systems,
         "comparisons": comparisons,
-        "conventions": {**rules.as_json(), "truth": next(iter(tables.values())).truth},
+        "conventions": {
+            **rules.as_json(),
+            "truth": next(iter(tables.values())).truth,
+            "interval": "95 %, bootstrap over queries",
+        },
     }
 
 
-def _check_same_question(tables: dict[str, CountTable]) -> None:
+def compare_splits(
+    splits: Mapping[str, Mapping[str, CountTable]],
+    *,
+    radius: int = 2,
+    conventions: Conventions | None = None,
+    k: Sequence[int] = (),
+) -> dict[str, Any]:
+    """Mean and spread of each figure over random splits, and paired differences of mAP within splits.
+
+    Moran 2016, section 3.5, repeats every experiment on ten splits.
+
+    Parameters
+    ----------
+    splits : split -> name -> counts; the same systems in each split, at least two splits
+
+    Returns
+    -------
+    Plain JSON: systems {NAME: {FIGURE: {mean, sd}}}, comparisons with a 95 % interval by Student's t over splits,
+    splits, conventions
+    """
+    rules = conventions or Conventions()
+    names = list(next(iter(splits.values())))
+    for split, tables in splits.items():
+        if set(tables) != set(names):
+            raise RelstudyError(f"split {split} has tables of {', '.join(tables)} and another of {', '.join(names)}")
+        _check_same_question(tables)
+        _check_choices(tables.values(), radius, k)
+    if len(splits) < 2:
+        raise RelstudyError("a spread over splits needs at least two splits")
+    rows = {name: [_plain(_figures(tables[name], radius, rules, k)) for tables in splits.values()] for name in names}
+    systems = {
+        name: {figure: _spread([row[figure] for row in figures]) for figure in figures[0]}
+        for name, figures in rows.items()
+    }
+    comparisons = []
+    for first, second in combinations(names, 2):
+        pairs = [(one["map"], other["map"]) for one, other in zip(rows[first], rows[second], strict=True)]
+        differences = [one - other for one, other in pairs if one is not None and other is not None]
+        comparisons.append({"first": first, "second": second, "map_difference": _over_splits(differences).as_json()})
+    return {
+        "systems": systems,
+        "comparisons": comparisons,
+        "splits": list(splits),
+        "conventions": {
+            **rules.as_json(),
+            "truth": next(iter(next(iter(splits.values())).values())).truth,
+            "interval": "95 %, Student's t over splits (they share rows, so it is somewhat too narrow)",
+        },
+    }
+
+
+def _figures(table: CountTable, radius: int, rules: Conventions, k: Sequence[int]) -> dict[str, Any]:
+    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
+    within = curve.precision_macro[radius]
+    at_k = {
+        f"map_at_{cut}": mean_average_precision(
+            table, cut, rules.denominator, rules.no_relevant, rules.no_hit
+        ).as_json()
+        for cut in k
+    }
+    return {
+        "bits": table.bits,
+        "map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(),
+        **at_k,
+        f"precision_radius_{radius}": None if np.isnan(within) else float(within),
+        "empty_balls": int(curve.empty_balls[radius]),
+        "auprc": area_under_curve(curve.precision_micro, curve.recall_micro, rules.area),
+        f"ramap_{radius}": ramap(table, radius, rules.empty_ball),
+    }
+
+
+def _over_queries(table: CountTable, k: int | None, rules: Conventions) -> np.ndarray:
+    """Expected average precision of each query, NaN where it is left out of the mean."""
+    values = average_precision(table, "expected", k, "relevant" if k is None else rules.denominator)
+    return np.nan_to_num(values, nan=0.0) if rules.no_relevant == "zero" else values
+
+
+def _mean(values: np.ndarray, seed: int) -> Estimate:
+    return mean_interval(values[~np.isnan(values)], "no query has a relevant code", seed)
+
+
+def _difference(one: np.ndarray, other: np.ndarray, k: int | None, rules: Conventions, seed: int) -> Estimate:
+    if k is not None and rules.no_hit == "skip":
+        return Estimate.missing("queries without a hit are left out system by system, so queries are not paired")
+    return _mean(one - other, seed)
+
+
+def _plain(figures: dict[str, Any]) -> dict[str, float | None]:
+    return {name: value["expected"] if isinstance(value, dict) else value for name, value in figures.items()}
+
+
+def _spread(values: list[float | None]) -> dict[str, float | None]:
+    numbers = np.array([value for value in values if value is not None], dtype=float)
+    if len(numbers) < len(values):
+        return {"mean": None, "sd": None}
+    return {"mean": float(numbers.mean()), "sd": float(numbers.std(ddof=1))}
+
+
+def _over_splits(differences: list[float]) -> Estimate:
+    if len(differences) < 2:
+        return Estimate.missing("fewer than two splits have a query with a relevant code")
+    mean = float(np.mean(differences))
+    half = float(student.ppf(0.975, len(differences) - 1) * np.std(differences, ddof=1) / np.sqrt(len(differences)))
+    return Estimate(mean, mean - half, mean + half)
+
+
+def _check_choices(tables: Any, radius: int, k: Sequence[int]) -> None:
+    if any(radius > table.bits for table in tables):
+        raise RelstudyError(f"radius {radius} is longer than the shortest code")
+    if any(cut < 1 for cut in k):
+        raise RelstudyError("a cut-off k must be at least 1")
+
+
+def _check_same_question(tables: Mapping[str, CountTable]) -> None:
     name, one = next(iter(tables.items()))
     for other, table in tables.items():
+        fingerprints = {each.about.get("truth_sha256") for each in (one, table)} - {None}
         if table.queries != one.queries:
             what = f"{one.queries} and {table.queries} queries"
         elif table.codes != one.codes:
             what = f"{one.codes} and {table.codes} database codes"
         elif table.truth != one.truth:
             what = f"ground truth by {one.truth} and by {table.truth}"
+        elif len(fingerprints) == 2:
+            what = "different queries, such as those of two random splits (--splits compares over several)"
         elif (table.relevant.sum(axis=1) != one.relevant.sum(axis=1)).any():
             what = "queries with different numbers of relevant codes"
         else:

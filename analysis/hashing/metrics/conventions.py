@@ -41,6 +41,10 @@ class Conventions:
         if not 0 < self.beta < inf:
             raise RelstudyError(f"beta must be a number above 0, not {self.beta}")
 
+    def choices(self) -> dict[str, Any]:
+        """The choices by name."""
+        return asdict(self)
+
     def as_json(self) -> dict[str, Any]:
         """The choices by name, with the one that is never a choice: ties are never broken by a sort."""
         return {**asdict(self), "ties": "interval over every order of equal distances"}

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from relstudy.analysis.hashing.counting.counts import CountTable
@@ -22,28 +24,46 @@ MOST_PROBES = 1000
 
 def radius_curves(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
     """Macro precision, recall and F over the radius, with the share of empty balls behind."""
-    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
-    radius = np.arange(table.bits + 1)
     with drawing(6.4, 3.4) as figure:
         axes = figure.subplots()
-        axes.fill_between(radius, curve.empty_balls / max(table.queries, 1), color=MUTED, alpha=0.15, lw=0)
-        lines = {"precision": curve.precision_macro, "recall": curve.recall_macro, "F": curve.f_macro}
-        for (name, values), colour in zip(lines.items(), SERIES, strict=False):
-            axes.plot(radius, values, color=colour, label=name)
-        axes.plot([], [], color=MUTED, alpha=0.3, lw=6, label="queries with an empty ball")
-        axes.set(xlabel="Hamming radius", ylabel="mean over queries", xlim=(0, table.bits), ylim=(0, 1.02))
+        _draw_by_radius(axes, table, conventions)
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
         return svg(figure, "Precision, recall and F by Hamming radius", alone=alone)
 
 
 def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
     """Micro precision against micro recall over the radii (Moran 2016, Eq. 3.6 and 3.7)."""
-    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
     with drawing(4.4, 3.6) as figure:
-        axes = figure.subplots()
-        axes.plot(curve.recall_micro, curve.precision_micro, color=SERIES[0], marker="o", ms=3)
-        axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
+        _draw_precision_recall(figure.subplots(), table, conventions)
         return svg(figure, "Precision against recall over Hamming radii", alone=alone)
+
+
+def evaluation_figure(table: CountTable, conventions: Conventions) -> Figure:
+    """Both curves side by side, for a notebook."""
+    with drawing(9.6, 3.6) as figure:
+        figure.set_facecolor("white")
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        _draw_by_radius(left, table, conventions)
+        left.legend(loc="best")
+        _draw_precision_recall(right, table, conventions)
+        return figure
+
+
+def _draw_by_radius(axes: Axes, table: CountTable, conventions: Conventions) -> None:
+    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
+    radius = np.arange(table.bits + 1)
+    axes.fill_between(radius, curve.empty_balls / max(table.queries, 1), color=MUTED, alpha=0.15, lw=0)
+    lines = {"precision": curve.precision_macro, "recall": curve.recall_macro, "F": curve.f_macro}
+    for (name, values), colour in zip(lines.items(), SERIES, strict=False):
+        axes.plot(radius, values, color=colour, label=name)
+    axes.plot([], [], color=MUTED, alpha=0.3, lw=6, label="queries with an empty ball")
+    axes.set(xlabel="Hamming radius", ylabel="mean over queries", xlim=(0, table.bits), ylim=(0, 1.02))
+
+
+def _draw_precision_recall(axes: Axes, table: CountTable, conventions: Conventions) -> None:
+    curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
+    axes.plot(curve.recall_micro, curve.precision_micro, color=SERIES[0], marker="o", ms=3)
+    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
 
 
 def lookup_curve(table: CountTable, *, alone: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -144,6 +145,25 @@ class ByClass:
 
 
 Truth: TypeAlias = LabelTruth | ListedTruth
+
+
+def fingerprint(truth: Truth) -> str:
+    """A name for the queries' side of a truth: equal for two systems on the same queries, however labels are spelled.
+
+    Queries of one class each are told apart by who shares a class with whom.
+    """
+    if isinstance(truth, ListedTruth):
+        parts = [truth.starts, truth.members]
+    elif truth.queries.classes is not None:
+        _, first, inverse = np.unique(truth.queries.classes, return_index=True, return_inverse=True)
+        parts = [first[inverse.ravel()]]
+    else:
+        assert truth.queries.masks is not None
+        parts = [truth.queries.masks]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def check_sizes(truth: Truth, queries: int, database: int) -> None:

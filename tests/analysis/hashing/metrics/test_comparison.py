@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.stats import ttest_rel
 
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.commands.inputs import cell
 from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.comparison import compare
@@ -105,3 +108,87 @@ def test_the_command_prints_systems_differences_and_conventions(tables, tmp_path
     assert "file names must differ" in " ".join(twice.stderr.split())
     alone = CliRunner().invoke(main, ["hash", "compare", paths[0]])
     assert [line.split()[0] for line in alone.stdout.splitlines()] == ["system", "good"]
+
+
+def classes_counted(queries: np.ndarray, database: np.ndarray, bits: int = 12, seed: int = 0) -> CountTable:
+    rng = np.random.default_rng(seed)
+    truth = LabelTruth(Labels(classes=queries), Labels(classes=database))
+    codes = [Codes.from_bits(rng.random((len(part), bits)) < 0.5) for part in (queries, database)]
+    return count(*codes, truth)
+
+
+def saved(folder: Path, **tables: CountTable) -> list[str]:
+    for name, table in tables.items():
+        table.save(folder / f"{name}.npz")
+    return [str(folder / f"{name}.npz") for name in tables]
+
+
+def test_one_usable_query_is_compared_without_an_interval(tmp_path: Path) -> None:
+    one = classes_counted(np.array([1, 9]), np.array([1, 1, 2]), seed=1)
+    other = classes_counted(np.array([1, 9]), np.array([1, 1, 2]), seed=2)
+    result = CliRunner().invoke(main, ["hash", "compare", *saved(tmp_path, one=one, other=other)])
+    assert result.exit_code == 0, result.output
+    assert "no interval: one query" in result.stdout
+
+
+def test_tables_of_different_queries_do_not_compare_though_their_sizes_agree(tmp_path: Path) -> None:
+    database = np.repeat(np.arange(4), 10)
+    one = classes_counted(np.array([0, 0, 1, 2]), database)
+    other = classes_counted(np.array([0, 1, 1, 2]), database)
+    with pytest.raises(RelstudyError, match=r"a and b do not compare: .* those of two random splits"):
+        compare({"a": one, "b": other})
+    renamed = classes_counted(np.array([7, 7, 6, 4]), np.repeat([7, 5, 6, 4], 10))
+    compare({"a": one, "b": renamed})
+
+
+def test_every_system_has_an_interval_and_figures_at_k(tables) -> None:
+    result = compare(tables, k=[5])
+    row = result["systems"]["good"]
+    assert row["map_interval"]["low"] < row["map"]["expected"] < row["map_interval"]["high"]
+    assert row["map_interval"]["value"] == pytest.approx(row["map"]["expected"], abs=1e-12)
+    at_k = [result["systems"][name]["map_at_5"]["expected"] for name in ("good", "poor")]
+    difference = result["comparisons"][0]["map_at_5_difference"]
+    assert difference["value"] == pytest.approx(at_k[0] - at_k[1], abs=1e-12)
+    # Queries that are left out system by system are no pairs.
+    skipped = compare(tables, k=[5], conventions=Conventions(no_hit="skip"))["comparisons"][0]["map_at_5_difference"]
+    assert "left out" in skipped["reason"]
+
+
+def test_several_splits_give_mean_spread_and_paired_differences(tmp_path: Path) -> None:
+    database, rng = np.repeat(np.arange(4), 10), np.random.default_rng(3)
+    splits = {
+        f"{name}_{run}": classes_counted(queries, database, seed=10 * run + which)
+        for run, queries in enumerate(rng.integers(0, 4, (3, 9)))
+        for which, name in enumerate(("lsh", "itq"))
+    }
+    paths = saved(tmp_path, **splits)
+    alone = CliRunner().invoke(main, ["hash", "compare", *paths])
+    assert alone.exit_code == 1
+    assert "--splits" in alone.stderr
+    result = CliRunner().invoke(main, ["hash", "compare", "--splits", *paths, "--json"])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    values = {name: [average_precision(splits[f"{name}_{run}"]).mean() for run in range(3)] for name in ("lsh", "itq")}
+    for name, figures in values.items():
+        assert answer["systems"][name]["map"]["mean"] == pytest.approx(np.mean(figures), abs=1e-12)
+        assert answer["systems"][name]["map"]["sd"] == pytest.approx(np.std(figures, ddof=1), abs=1e-12)
+    difference = answer["comparisons"][0]["map_difference"]
+    by_scipy = ttest_rel(values["lsh"], values["itq"]).confidence_interval(0.95)
+    assert (difference["low"], difference["high"]) == pytest.approx((by_scipy.low, by_scipy.high), abs=1e-12)
+    printed = CliRunner().invoke(main, ["hash", "compare", "--splits", *paths])
+    assert "mean (sd) of 3 splits" in printed.stdout
+    lacking = CliRunner().invoke(main, ["hash", "compare", "--splits", *paths[:-1]])
+    assert lacking.exit_code == 1
+    assert "split 2 has tables of lsh" in lacking.stderr
+
+
+def test_small_figures_are_printed_with_their_digits() -> None:
+    assert [cell(value) for value in (0.1234567, 0.000812345, 1.5e-9, 0.0, 3, None, 12.5)] == [
+        "0.1235",
+        "0.000812",
+        "1.5e-09",
+        "0.0000",
+        "3",
+        "–",
+        "12.5000",
+    ]

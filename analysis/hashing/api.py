@@ -1,0 +1,333 @@
+"""Hamming metrics in a notebook: `rs.hashing`. Arrays go in, tables come out; the figures are those of `relstudy hash`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
+from relstudy.analysis.hashing.codes.code_files import read_codes
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting import counts as counting
+from relstudy.analysis.hashing.counting.counts import CountTable, Engine
+from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
+from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
+from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from relstudy.analysis.hashing.encoders import Encoder
+
+__all__ = [
+    "Codes",
+    "Comparison",
+    "Conventions",
+    "CountTable",
+    "Evaluation",
+    "Labels",
+    "compare",
+    "count",
+    "encoder",
+    "epsilon_ball",
+    "epsilon_radius",
+    "evaluate",
+    "health",
+    "nearest_neighbours",
+    "presets",
+    "read_codes",
+    "read_labels",
+]
+
+CodesLike: TypeAlias = Codes | np.ndarray
+LabelsLike: TypeAlias = "Labels | np.ndarray | pd.Series | list[Any]"
+
+
+def count(
+    queries: CodesLike,
+    database: CodesLike,
+    query_labels: LabelsLike | None = None,
+    database_labels: LabelsLike | None = None,
+    *,
+    truth: Truth | None = None,
+    form: Format = "auto",
+    bits: int | None = None,
+    engine: Engine = "auto",
+) -> CountTable:
+    """Count, for each query and Hamming radius, the codes and the relevant codes.
+
+    Parameters
+    ----------
+    queries, database : codes of the same length: arrays of shape (codes, bits) of bool, 0/1 or -1/+1 numbers, or
+        (codes, bytes) of uint8 as `numpy.packbits` packs them; or what `read_codes` gives
+    query_labels, database_labels : classes of shape (items,), numbers or text, or 0/1 of shape (items, labels); or what
+        `read_labels` gives. A code is relevant to a query when they share a label.
+    truth : instead of labels: what `nearest_neighbours` or `epsilon_ball` gives
+    form : what arrays of codes hold: `bits` or `packed`; `auto` takes uint8 as packed unless all its values are 0 or 1
+    bits : code length, where the last byte of packed codes is not full
+    engine : `numba`, `numpy`, or `auto`, which is numba where it can be imported
+
+    Returns
+    -------
+    The count table, from which `evaluate` and `compare` compute every figure; `.total` and `.relevant` are int64 arrays
+    of shape (queries, bits + 1), `.save(path)` writes it for `relstudy hash evaluate`.
+
+    Raises
+    ------
+    RelstudyError
+        one sentence: values that are no bits, lengths that differ, labels with nothing in common
+
+    Examples
+    --------
+    >>> counts = count(np.array([[0, 0]]), np.array([[0, 0], [0, 1], [1, 1]]), ["cat"], ["cat", "dog", "cat"])
+    >>> counts.total.tolist(), counts.relevant.tolist()
+    ([[1, 1, 1]], [[1, 0, 1]])
+    """
+    query_codes, database_codes = (
+        part if isinstance(part, Codes) else codes_of(np.asarray(part), name, form, bits)
+        for part, name in ((queries, "queries"), (database, "database"))
+    )
+    labels = (query_labels, database_labels)
+    if truth is None:
+        if query_labels is None or database_labels is None:
+            raise RelstudyError("counting needs labels of queries and database, or a truth")
+        truth = LabelTruth.by(*_labels(query_labels, database_labels))
+    elif any(part is not None for part in labels):
+        raise RelstudyError("counting needs labels or a truth, not both")
+    return counting.count(query_codes, database_codes, truth, engine=engine)
+
+
+def _labels(queries: LabelsLike, database: LabelsLike) -> list[Labels]:
+    if isinstance(queries, Labels) and isinstance(database, Labels):
+        return [queries, database]
+    if isinstance(queries, Labels) or isinstance(database, Labels):
+        raise RelstudyError("labels of queries and database must both come from read_labels, or both be arrays")
+    return labels_of(np.asarray(queries), np.asarray(database), names=("query_labels", "database_labels"))
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """Every figure of a count table.
+
+    Parameters
+    ----------
+    figures : as `relstudy hash evaluate --json` prints them
+    counts : the count table
+    rules : the conventions
+    """
+
+    figures: dict[str, Any]
+    counts: CountTable
+    rules: Conventions
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Figures that hang on the order of ties: rows mAP, mAP@k, P@k, R@k; columns pessimistic, expected, optimistic."""
+        names = {"map_at_k": "mAP", "precision_at_k": "P", "recall_at_k": "R"}
+        rows = {"mAP": self.figures["map"]}
+        for key, name in names.items():
+            rows |= {f"{name}@{cut}": figure for cut, figure in self.figures.get(key, {}).items()}
+        return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
+
+    @property
+    def by_radius(self) -> pd.DataFrame:
+        """Precision, recall, F, probes and candidates; one row a Hamming radius, which is the index."""
+        rows = [row | cost for row, cost in zip(self.figures["radius"], self.figures["lookup"], strict=True)]
+        return pd.DataFrame(rows).set_index("r")
+
+    @property
+    def areas(self) -> pd.Series:
+        """AUPRC by rule, and RAMAP by radius."""
+        areas = {f"AUPRC ({rule})": area for rule, area in self.figures["auprc"].items()}
+        ramaps = {f"RAMAP@{radius}": value for radius, value in self.figures["ramap"].items()}
+        return pd.Series(areas | ramaps, dtype=float, name="value")
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The rules behind the figures, by name."""
+        return dict(self.figures["conventions"])
+
+    def as_json(self) -> dict[str, Any]:
+        """As `relstudy hash evaluate --json`."""
+        return self.figures
+
+    def plot(self) -> Figure:
+        """Precision, recall and F by radius, and precision against recall."""
+        from relstudy.analysis.hashing.metrics.plots import evaluation_figure
+
+        return evaluation_figure(self.counts, self.rules)
+
+    def __repr__(self) -> str:
+        return f"{self.table.round(4)}\n\n{self.areas.head(8).to_frame().round(6)}\n\n{_rules_line(self.conventions)}"
+
+    def _repr_html_(self) -> str:
+        shown = self.by_radius.head(9)
+        tables = [part.to_html(float_format="{:.4g}".format) for part in (self.table, shown, self.areas.to_frame())]
+        return "".join([*tables, f"<p>{_rules_line(self.conventions)}</p>"])
+
+
+def evaluate(
+    counts: CountTable,
+    k: int | Iterable[int] = (),
+    radius: int | Iterable[int] = (),
+    *,
+    preset: str = "default",
+    **conventions: Any,
+) -> Evaluation:
+    """Every figure that a count table holds.
+
+    Parameters
+    ----------
+    counts : what `count` gives
+    k : one cut-off or several, each at least 1
+    radius : radii from 0 to the code length; none means all
+    preset : conventions of a published evaluator; see `presets`
+    conventions : single choices instead of the preset's, such as denominator="hits"; see `Conventions`
+
+    Examples
+    --------
+    >>> counts = CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]]))
+    >>> round(evaluate(counts, k=3).table.loc["mAP", "expected"], 4)
+    np.float64(0.8431)
+    """
+    from relstudy.analysis.hashing.metrics.evaluate import evaluate as evaluate_table
+
+    rules = _rules(preset, conventions)
+    return Evaluation(evaluate_table(counts, k=_several(k), radius=_several(radius), conventions=rules), counts, rules)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Several systems side by side.
+
+    Parameters
+    ----------
+    figures : as `relstudy hash compare --json` prints them
+    """
+
+    figures: dict[str, Any]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a system: code length, expected mAP over ties with its extremes, and the other figures."""
+        rows = {}
+        for name, figures in self.figures["systems"].items():
+            ties = figures["map"]
+            rest = {key: value for key, value in figures.items() if key != "map" and not isinstance(value, dict)}
+            spread = {"mAP": ties["expected"], "mAP lowest": ties["pessimistic"], "mAP highest": ties["optimistic"]}
+            rows[name] = {"bits": rest.pop("bits"), **spread, **rest}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    @property
+    def comparisons(self) -> pd.DataFrame:
+        """One row a pair of systems: the difference in expected mAP over the same queries, with its 95 % interval."""
+        rows = [
+            {
+                "first": each["first"],
+                "second": each["second"],
+                "map_difference": each["map_difference"]["value"],
+                "low": each["map_difference"].get("low"),
+                "high": each["map_difference"].get("high"),
+            }
+            for each in self.figures["comparisons"]
+        ]
+        return pd.DataFrame(rows, columns=["first", "second", "map_difference", "low", "high"])
+
+    def as_json(self) -> dict[str, Any]:
+        """As `relstudy hash compare --json`."""
+        return self.figures
+
+    def __repr__(self) -> str:
+        with pd.option_context("display.width", 118, "display.max_columns", 12):
+            rows = f"{self.table.round(4)}\n\n{self.comparisons.round(4)}"
+        return f"{rows}\n\n{_rules_line(self.figures['conventions'])}"
+
+    def _repr_html_(self) -> str:
+        parts = [part.to_html(float_format="{:.4g}".format) for part in (self.table, self.comparisons)]
+        return "".join([*parts, f"<p>{_rules_line(self.figures['conventions'])}</p>"])
+
+
+def compare(
+    systems: Mapping[str, CountTable],
+    *,
+    k: int | Iterable[int] = (),
+    radius: int = 2,
+    preset: str = "default",
+    seed: int = 0,
+    **conventions: Any,
+) -> Comparison:
+    """Several systems' count tables side by side, with paired differences over the same queries.
+
+    Parameters
+    ----------
+    systems : name -> counts, all of the same queries in the same order against the same truth
+    k : cut-offs of mAP
+    radius : of precision within the radius and RAMAP
+    preset, conventions : as in `evaluate`
+    seed : of the bootstrap over queries
+    """
+    from relstudy.analysis.hashing.metrics.comparison import compare as compare_tables
+
+    rules = _rules(preset, conventions)
+    return Comparison(compare_tables(dict(systems), radius=radius, conventions=rules, seed=seed, k=_several(k)))
+
+
+def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
+    """An encoder by name, to be fitted: `encoder("itq", bits=32).fit(vectors).encode(vectors)`.
+
+    Parameters
+    ----------
+    name : lsh, pcah, pca-rr, itq, sh, sklsh, spherical; and ksh and grh, which learn from labels: `.fit(vectors, labels)`
+    bits : code length
+    seed : of everything random
+    settings : the encoder's own, such as alpha=0.9 of grh
+
+    Examples
+    --------
+    >>> vectors = np.random.default_rng(0).standard_normal((50, 8))
+    >>> encoder("pcah", bits=4).fit(vectors).encode(vectors)
+    Codes(50 codes of 4 bits)
+    """
+    from relstudy.analysis.hashing.encoders import ENCODERS
+
+    if name not in ENCODERS:
+        raise RelstudyError(f"{name!r} is not an encoder; there are {', '.join(ENCODERS)}")
+    return ENCODERS[name](bits, seed, **settings)
+
+
+def health(codes: CodesLike) -> pd.Series:
+    """How a database uses its codes: points, distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018)."""
+    from relstudy.analysis.hashing.metrics.health import code_health
+    from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
+
+    packed = codes if isinstance(codes, Codes) else codes_of(np.asarray(codes), "codes")
+    return pd.Series(code_health(UniqueCodes.of(packed)).as_json(), name="value", dtype=float)
+
+
+def presets() -> pd.DataFrame:
+    """The conventions of published evaluators, one row each, by name."""
+    return pd.DataFrame.from_dict({name: rules.choices() for name, rules in PRESETS.items()}, orient="index")
+
+
+def _rules(preset: str, conventions: dict[str, Any]) -> Conventions:
+    if preset not in PRESETS:
+        raise RelstudyError(f"{preset!r} is not a preset; there are {', '.join(PRESETS)}")
+    unknown = sorted(set(conventions) - set(PRESETS[preset].choices()))
+    if unknown:
+        raise RelstudyError(f"{unknown[0]!r} is not a convention; there are {', '.join(PRESETS[preset].choices())}")
+    return replace(PRESETS[preset], **conventions)
+
+
+def _several(values: int | Iterable[int]) -> list[int]:
+    return [values] if isinstance(values, (int, np.integer)) else list(values)
+
+
+def _rules_line(conventions: Mapping[str, Any]) -> str:
+    first = ("denominator", "no_relevant", "no_hit", "empty_ball", "truth")
+    return "conventions: " + "; ".join(f"{name} = {conventions[name]}" for name in first if name in conventions)

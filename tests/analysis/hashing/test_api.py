@@ -1,0 +1,106 @@
+"""What a notebook uses gives what the commands give."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.hashing import api as hashing
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("api")
+    rng = np.random.default_rng(3)
+    for name, size in (("q", 12), ("db", 300)):
+        np.save(path / f"{name}.npy", rng.random((size, 16)) < 0.4)
+        np.save(path / f"y{name}.npy", rng.integers(0, 4, size))
+    return path
+
+
+@pytest.fixture(scope="module")
+def counts(folder: Path) -> hashing.CountTable:
+    arrays = [np.load(folder / f"{name}.npy") for name in ("q", "db", "yq", "ydb")]
+    return hashing.count(*arrays)
+
+
+def run(*words: object) -> dict:
+    outcome = CliRunner().invoke(main, [*map(str, words), "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    return json.loads(outcome.stdout)
+
+
+def test_arrays_give_the_figures_of_the_commands(folder: Path, counts: hashing.CountTable) -> None:
+    table = folder / "table.npz"
+    files = ["--queries", folder / "q.npy", "--database", folder / "db.npy"]
+    run(
+        "hash",
+        "count",
+        *files,
+        "--query-labels",
+        folder / "yq.npy",
+        "--database-labels",
+        folder / "ydb.npy",
+        "-o",
+        table,
+    )
+    by_command = run("hash", "evaluate", table, "--k", 10, "--preset", "hashnet")
+    result = hashing.evaluate(counts, k=10, preset="hashnet")
+    assert result.as_json() == by_command
+    assert result.table.loc["mAP@10", "expected"] == by_command["map_at_k"]["10"]["expected"]
+    assert result.by_radius.loc[2, "precision_micro"] == by_command["radius"][2]["precision_micro"]
+    assert result.conventions["denominator"] == "hits"
+    compared = hashing.compare({"a": counts, "b": counts})
+    assert isinstance(compared.table, pd.DataFrame)
+    assert compared.table.loc["a", "mAP"] == pytest.approx(by_command["map"]["expected"])
+    assert compared.comparisons.loc[0, "map_difference"] == 0.0
+
+
+def test_codes_of_every_form_and_files_are_taken(folder: Path, counts: hashing.CountTable) -> None:
+    bits, labels = np.load(folder / "q.npy"), (np.load(folder / "yq.npy"), np.load(folder / "ydb.npy"))
+    signs, packed = np.where(bits, 1, -1), np.packbits(bits, axis=1)
+    database = hashing.read_codes(folder / "db.npy")
+    for queries in (bits, signs, bits.astype(float), packed, hashing.read_codes(folder / "q.npy")):
+        again = hashing.count(queries, database, *labels)
+        assert (again.relevant == counts.relevant).all()
+    names = [np.array(list("abcd"))[part] for part in labels]
+    assert (hashing.count(bits, database, *names).relevant == counts.relevant).all()
+
+
+def test_a_truth_takes_the_place_of_labels(folder: Path) -> None:
+    vectors = np.random.default_rng(0).standard_normal((60, 5))
+    codes = hashing.encoder("lsh", bits=8, seed=1).fit(vectors).encode(vectors)
+    truth = hashing.nearest_neighbours(vectors, vectors, 5)
+    assert hashing.count(codes, codes, truth=truth).relevant.sum() == 300
+    with pytest.raises(RelstudyError, match="labels of queries and database, or a truth"):
+        hashing.count(codes, codes)
+
+
+def test_what_is_wrong_is_one_sentence() -> None:
+    with pytest.raises(RelstudyError, match="'best' is not an encoder; there are lsh, pcah"):
+        hashing.encoder("best", bits=8)
+    with pytest.raises(RelstudyError, match="'best' is not a preset; there are default, moran"):
+        hashing.evaluate(hashing.CountTable(np.array([[1, 1]]), np.array([[1, 0]])), preset="best")
+    with pytest.raises(RelstudyError, match=r"queries, row 0, column 1 \(counted from 0\): '2' is not allowed"):
+        hashing.count(np.array([[0, 2]]), np.array([[0, 1]]), [1], [1])
+
+
+def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:
+    result = hashing.evaluate(counts, k=[10])
+    compared = hashing.compare({"a": counts, "b": counts})
+    for shown in (counts, result, compared):
+        text = repr(shown)
+        assert len(text.splitlines()) <= 40
+        assert max(map(len, text.splitlines())) <= 120
+    pairs = int(counts.relevant.sum())
+    assert repr(counts) == f"CountTable(12 queries x 300 codes of 16 bits, {pairs} relevant pairs by class)"
+    assert "<table" in result._repr_html_()
+    assert "<table" in compared._repr_html_()
+    assert len(result.plot().axes) == 2
