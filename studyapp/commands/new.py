@@ -52,6 +52,5 @@ def new(folder: Path, pictures: int, seed: int) -> None:
         write_collection(make_collection(pictures, seed), folder, done=done)
         say(f"{folder}: study.toml and {pictures} example pictures; next: relstudy sample {folder}")
     else:
-        say(
-            f"{folder}: study.toml; next: {'relstudy sample' if has_collection else 'a collection.csv, then relstudy sample'}"
-        )
+        first = "" if has_collection else "a collection.csv, then "
+        say(f"{folder}: study.toml; next: {first}relstudy sample {folder}")

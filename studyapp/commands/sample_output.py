@@ -49,13 +49,15 @@ def summarise(chosen: Sample, cost: Cost, good: float, skill: float) -> dict[str
         "expected_good_share": {
             "value": round(chosen.expectation.good_share(good, skill), 4),
             "random_pairs": good,
-            "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what people value",
+            "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what "
+            "people value",
         },
         **cost.of(base, unique),
     }
 
 
 def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
+    """Print what `summarise` gives as a table, and what its figures rest on."""
     hours = summary["rater_hours"]
     share = summary["expected_good_share"]
     queries = ", ".join(f"{number} by {kind}" for kind, number in summary["queries"].items())
@@ -68,15 +70,15 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
             ["smallest inclusion probability", f"{summary['smallest_inclusion_probability']:.3g}"],
             [
                 "rater hours",
-                f"{hours['total']:.1f} ({hours['ratings']} ratings; {hours['each']:.1f} h for each of {summary['raters']} raters)",
+                f"{hours['total']:.1f} ({hours['ratings']} ratings; {hours['each']:.1f} h for each of "
+                f"{summary['raters']} raters)",
             ],
         ],
         ["", "preview" if preview else "drawn"],
     )
     say(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
-    say(
-        f"Rater hours: {summary['seconds_per_rating']['value']:.3g} seconds per rating, {summary['seconds_per_rating']['source']}."
-    )
+    seconds = summary["seconds_per_rating"]
+    say(f"Rater hours: {seconds['value']:.3g} seconds per rating, {seconds['source']}.")
     if preview:
         say("Nothing was written.")
     else:
@@ -137,10 +139,12 @@ def print_next_round(
     hours = summary["rater_hours"]
     say(
         f"Round {number}: {added.new} new pairs, {len(added.pairs)} in all; smallest inclusion probability "
-        f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, {cost.seconds_from}."
+        f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, "
+        f"{cost.seconds_from}."
     )
     say(
-        "Expected responses rest on the judgments so far; error is the mean |share - 1/K| of Eq. 5.4 in Shirahatti and Barnard 2005."
+        "Expected responses rest on the judgments so far; error is the mean |share - 1/K| (Shirahatti and Barnard "
+        "2005, Eq. 5.4)."
     )
     if preview:
         say("Nothing was written.")

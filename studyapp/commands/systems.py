@@ -23,8 +23,8 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
 def systems(folder: Path | None, names: tuple[str, ...], all_queries: bool, as_json: bool) -> None:
     """Score the queries of the study in FOLDER with the built-in systems NAMES; without NAMES, list them.
 
-    Writes FOLDER/scores/NAME.csv (or .parquet from 250,000 rows), for `relstudy fit` and `relstudy score`. The pairs stay
-    as they are, so a system that took no part in choosing them can be compared with those that did.
+    Writes FOLDER/scores/NAME.csv (or .parquet from 250,000 rows), for `relstudy fit` and `relstudy score`. The pairs
+    stay as they are, so a system that took no part in choosing them can be compared with those that did.
 
     \b
     Examples:

@@ -39,9 +39,9 @@ def demo(
 ) -> None:
     """Go the whole way in FOLDER (default: demo), then serve the app and the report.
 
-    Paints a collection, lets systems score it, chooses pairs, has a simulated panel rate them through the real web pages,
-    calibrates, fits mappings, scores the systems and writes the report. Because true relevance is known, it ends with a
-    table of what was recovered against what is true. The folder is a complete study: every command works on it.
+    Paints a collection, lets systems score it, chooses pairs, has a simulated panel rate them through the real web
+    pages, calibrates, fits mappings, scores the systems and writes the report. Because true relevance is known, it ends
+    with a table of what was recovered against what is true. The folder is a complete study: every command works on it.
 
     \b
     Examples:

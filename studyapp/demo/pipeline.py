@@ -93,9 +93,10 @@ def run_demo(
     folder : absent, empty, or the folder of an earlier demo, which is then made anew
     size : how large
     seed : of pictures, panel and sample
-    systems : built-in systems that choose the pairs; default: keywords and colour, and two more where the extra is installed
-    variants : built-in systems that choose no pairs and are scored afterwards; default: those of the size where the extra is
-        installed, none where `systems` are named
+    systems : built-in systems that choose the pairs; default: keywords and colour, and two more where the extra is
+        installed
+    variants : built-in systems that choose no pairs and are scored afterwards; default: those of the size where the
+        extra is installed, none where `systems` are named
     quiet : show nothing
 
     Raises

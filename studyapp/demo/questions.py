@@ -14,8 +14,8 @@ id = "demo"
 title = "Which pictures match?"
 contact = "demo@example.org"
 consent = '''
-You will see a query, which is one picture, and up to four others as its results. Please say how well each of them matches
-the query. There are no right or wrong answers: what counts is what you see.
+You will see a query, which is one picture, and up to four others as its results. Please say how well each of them
+matches the query. There are no right or wrong answers: what counts is what you see.
 
 You can stop at any time, and come back to where you were. What is kept are your ratings and how long each page took,
 under a code that does not say who you are.

@@ -69,7 +69,8 @@ class DemoCollection:
     ----------
     scenes : latent parameters, one a picture
     items : collection.csv (pictures first, then text queries)
-    truth : true relevance on 1 to 5 of every picture (column) for every item (row) as the query; shape (items, pictures)
+    truth : true relevance on 1 to 5 of every picture (column) for every item (row) as the query; shape (items,
+        pictures)
     """
 
     scenes: tuple[Scene, ...]

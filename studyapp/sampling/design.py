@@ -40,7 +40,8 @@ class Round:
     population : for each paradigm, how many queries could have been drawn
     seed : of the draw
     given : ids of the queries where they were given as a list, else empty
-    shapes : by source (the systems and "combined"), the shape over predicted responses of a later round; empty: shape by rank
+    shapes : by source (the systems and "combined"), the shape over predicted responses of a later round; empty: shape
+        by rank
     """
 
     number: int
@@ -83,8 +84,8 @@ def candidate_probabilities(
 ) -> CandidateProbabilities:
     """The probabilities of a query's candidates, given that the query is drawn.
 
-    First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1. A system that
-    cannot answer the query is left out of the mean. Later rounds: `relstudy.studyapp.sampling.response_model`.
+    First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1. A system
+    that cannot answer the query is left out of the mean. Later rounds: `relstudy.studyapp.sampling.response_model`.
     """
     candidates = candidates_of(query, collection)
     number = len(candidates)
@@ -129,8 +130,8 @@ class Design:
         """Probability that a pair is in the union of all rounds.
 
         Rounds that share a draw of queries depend on each other through it: within a draw the probability is
-        pi_query (1 - prod (1 - pi_r)); independent draws combine as 1 - prod (1 - pi_draw). With one round per draw this is
-        1 - (1 - pi_old)(1 - pi_new).
+        pi_query (1 - prod (1 - pi_r)); independent draws combine as 1 - prod (1 - pi_draw). With one round per draw
+        this is 1 - (1 - pi_old)(1 - pi_new).
 
         Parameters
         ----------
@@ -189,13 +190,14 @@ class Design:
             for name, stamp in this.systems.items():
                 if name not in have:
                     raise RelstudyError(
-                        f"round {this.number} was drawn with system {name!r}; give it again, since the probabilities of the new "
-                        "pairs under the old round rest on its scores"
+                        f"round {this.number} was drawn with system {name!r}; give it again, since the probabilities "
+                        "of the new pairs under the old round rest on its scores"
                     )
                 if have[name] != stamp:
                     raise RelstudyError(
-                        f"system {name!r} or the collection has changed since round {this.number} was drawn; its scores are "
-                        "needed as they were, because the new pairs' probabilities under the old round rest on them"
+                        f"system {name!r} or the collection has changed since round {this.number} was drawn; its "
+                        "scores are needed as they were, because the new pairs' probabilities under the old round rest "
+                        "on them"
                     )
 
 

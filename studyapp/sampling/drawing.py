@@ -1,4 +1,4 @@
-"""Drawing results with known inclusion probabilities: shaping by rank, probabilities proportional to size, and the draw.
+"""Drawing results with known inclusion probabilities: shaping by rank, probabilities proportional to size, the draw.
 
 Nothing here knows of files, systems or people; `relstudy.studyapp.sampling.design` puts it together.
 """
@@ -58,7 +58,7 @@ def _place_weights(number: int, exponent: float) -> np.ndarray:
 def inclusion_probabilities(size: np.ndarray, number: float) -> np.ndarray:
     """Probabilities proportional to size that sum to the number wanted, none above 1.
 
-    Sizes that would pass 1 become 1 and the rest is scaled again, until all fit.
+    Sizes that would pass 1 become 1 and the rest is scaled again, until all fit (Tillé 2006, chapter 2).
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def inclusion_probabilities(size: np.ndarray, number: float) -> np.ndarray:
     size = np.asarray(size, dtype=float)
     if not (size > 0).all():
         raise RelstudyError(
-            f"{int((~(size > 0)).sum())} of {len(size)} candidates have inclusion probability zero, so that no weight can "
-            "stand for them; choose a floor above 0 or a smaller exponent"
+            f"{int((~(size > 0)).sum())} of {len(size)} candidates have inclusion probability zero, so that no weight "
+            "can stand for them; choose a floor above 0 or a smaller exponent"
         )
     if number >= len(size):
         return np.ones(len(size))
@@ -97,8 +97,8 @@ def inclusion_probabilities(size: np.ndarray, number: float) -> np.ndarray:
         certain |= over
     if not (probability > 0).all():
         raise RelstudyError(
-            "some candidates have inclusion probability zero to the precision of the machine; choose a floor above 0 or "
-            "a smaller exponent"
+            "some candidates have inclusion probability zero to the precision of the machine; choose a floor above 0 "
+            "or a smaller exponent"
         )
     return probability
 
@@ -107,7 +107,7 @@ def systematic_sample(probability: np.ndarray, rng: np.random.Generator) -> np.n
     """Draw with exactly these inclusion probabilities: systematic sampling in random order, O(candidates).
 
     The size is fixed where the probabilities sum to a whole number, else one of the two whole numbers around the sum.
-    Source: Madow (1949); Tille, Sampling Algorithms (2006), chapter 7.
+    Source: Madow 1949; Tillé 2006, chapter 7.
 
     Parameters
     ----------

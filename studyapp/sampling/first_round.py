@@ -52,7 +52,15 @@ class SampleOptions:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The outcome: the pairs (as `relstudy.common.pairs_table` has them), the design, what to expect, and the scores to keep."""
+    """The first round.
+
+    Parameters
+    ----------
+    pairs : as `relstudy.common.pairs_table` has them
+    design : from which the probability of any pair can be computed again
+    expectation : what the preview is computed from
+    scores : what the systems said of the queries drawn
+    """
 
     pairs: pd.DataFrame
     design: Design
@@ -66,7 +74,8 @@ def draw_sample(folder: Path, options: SampleOptions, progress: Progress = silen
     Raises
     ------
     RelstudyError
-        when the collection allows no query, a candidate would have no chance, or the base block is larger than the sample
+        when the collection allows no query, a candidate would have no chance, or the base block is larger than the
+        sample
     """
     collection = Collection.load(folder)
     sources = open_sources(folder, collection, options.systems, progress)
@@ -76,7 +85,21 @@ def draw_sample(folder: Path, options: SampleOptions, progress: Progress = silen
 def draw_sample_from(
     collection: Collection, sources: Sequence[Source], options: SampleOptions, progress: Progress = silent
 ) -> Sample:
-    """As `draw_sample`, with the collection and the systems at hand."""
+    """Draw the first round from a collection in memory.
+
+    Parameters
+    ----------
+    collection : whose items ask and answer
+    sources : the systems that propose pairs, at least one
+    options : what to draw
+    progress : shows how far the queries have come
+
+    Raises
+    ------
+    RelstudyError
+        when the collection allows no query, a candidate would have no chance, or the base block is larger than the
+        sample
+    """
     rng = np.random.default_rng([options.seed, 1])
     drawn_queries, probability, population = draw_queries(collection, options, rng)
     this = Round(

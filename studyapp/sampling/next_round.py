@@ -1,4 +1,4 @@
-"""A further round of pairs, shaped by what the mappings of the last one predict (Shirahatti and Barnard 2005, section 5.4)."""
+"""A further round of pairs, shaped by what the mappings predict (Shirahatti and Barnard 2005, section 5.4)."""
 
 from __future__ import annotations
 
@@ -53,8 +53,18 @@ class NextOptions:
 
 @dataclass(frozen=True, eq=False)
 class NextRound:
-    """The outcome: all pairs of all rounds with their combined probabilities, the design, the plan, the new pairs' number
-    and the uniformity of the judgments so far (columns as `relstudy.analysis.indices.uniformity.uniformity_table`)."""
+    """A further round.
+
+    Parameters
+    ----------
+    pairs : all pairs of all rounds, with their combined probabilities
+    design : with the new round as its last
+    plan : the new round's shapes, and the responses to expect
+    new : how many of the pairs are new
+    before : uniformity of the judgments so far (`relstudy.analysis.indices.uniformity.uniformity_table`)
+    smallest : smallest inclusion probability of any candidate of the queries concerned
+    scores : what the systems said of these queries
+    """
 
     pairs: pd.DataFrame
     design: Design
@@ -101,15 +111,15 @@ def draw_next_round_from(
     mapped = [source for source in sources if source.name in mappings]
     if not mapped:
         raise RelstudyError(
-            f"no mapping belongs to a system of this study; there are mappings of {', '.join(sorted(mappings)) or 'none'} and "
-            f"systems {', '.join(source.name for source in sources)}"
+            f"no mapping belongs to a system of this study; there are mappings of "
+            f"{', '.join(sorted(mappings)) or 'none'} and systems {', '.join(source.name for source in sources)}"
         )
     rated = pairs.merge(judgments, on=PAIR)
     rated = rated[rated["paradigm"] == options.paradigm]
     if len(rated) < 50:
         raise RelstudyError(
-            f"{len(rated)} of the study's pairs by {options.paradigm} have a judgment; at least 50 are needed to predict "
-            "responses"
+            f"{len(rated)} of the study's pairs by {options.paradigm} have a judgment; at least 50 are needed to "
+            "predict responses"
         )
     last = design.rounds[-1]
     number = last.number + 1

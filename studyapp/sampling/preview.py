@@ -52,7 +52,7 @@ class Expectation:
             self._shapes.append((shape, query_probability))
 
     def good_share(self, good: float, skill: float) -> float:
-        """Expected share of good matches among the pairs, under the model of `chance_of_good` for every system alike."""
+        """Expected share of good matches among the pairs, by the model of `chance_of_good` for each system."""
         expected = total = 0.0
         for shape, _ in self._shapes:
             scale = shape.probability / shape.parts.sum(axis=0)

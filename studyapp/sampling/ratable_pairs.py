@@ -31,8 +31,8 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
 
     Parameters
     ----------
-    path : a table with pair_id, query_id and result_id; see `relstudy.common.pairs_table` for its other columns. Without
-        a paradigm, a pair has its query's kind
+    path : a table with pair_id, query_id and result_id; see `relstudy.common.pairs_table` for its other columns.
+        Without a paradigm, a pair has its query's kind
     items : what the collection holds
 
     Raises

@@ -1,4 +1,7 @@
-"""Shape by predicted responses: draw so that people will use every category equally often (Shirahatti and Barnard 2005, section 5.4)."""
+"""Shape by predicted responses: draw so that people will use every category equally often.
+
+Source: Shirahatti and Barnard 2005, section 5.4.
+"""
 
 from __future__ import annotations
 
@@ -138,12 +141,12 @@ def plan_round(
 ) -> RoundPlan:
     """Shapes under which every category is expected equally often.
 
-    Sources are the systems' mapped scores and, where there are several systems, "combined": the sum of mapped scores with
-    non-negative weights that fits the judgments best. For each source the judged pairs are put in bins of equal number by
-    predicted score; within a bin, the design-weighted judgments estimate how people respond to a candidate drawn from
-    it. A convex program then chooses how many pairs each bin should give: the expected responses of the whole round, and
-    of each source's part, come as near to 1/K as they can, while no bin is planned to be used up. A candidate's size is
-    its bin's number over the bin's candidates per query.
+    Sources are the systems' mapped scores and, where there are several systems, "combined": the sum of mapped scores
+    with non-negative weights that fits the judgments best. For each source the judged pairs are put in bins of equal
+    number by predicted score; within a bin, the design-weighted judgments estimate how people respond to a candidate
+    drawn from it. A convex program then chooses how many pairs each bin should give: the expected responses of the
+    whole round, and of each source's part, come as near to 1/K as they can, while no bin is planned to be used up. A
+    candidate's size is its bin's number over the bin's candidates per query.
 
     Parameters
     ----------
@@ -189,7 +192,7 @@ def _combination(mappings: Mapping[str, FittedMapping], judged: Judged) -> dict[
 def _weigh(
     models: Mapping[str, _ResponseModel], scale: int, results: float, floor: float
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Share of the round that each bin of each source gives, summing to 1, and the response of a candidate at random."""
+    """Share of the round that each bin of each source gives, summing to 1, and the response to a random candidate."""
     cp: Any = importlib.import_module("cvxpy")
 
     variables = {name: cp.Variable(len(model.share), nonneg=True) for name, model in models.items()}
@@ -209,8 +212,8 @@ def _weigh(
     problem.solve(solver=cp.CLARABEL)
     if problem.status not in ("optimal", "optimal_inaccurate"):
         raise RelstudyError(
-            f"{results:g} results per query are too many for a round by response: there are not that many distinct candidates; "
-            "ask for fewer results"
+            f"{results:g} results per query are too many for a round by response: there are not that many distinct "
+            "candidates; ask for fewer results"
         )
     return {name: np.clip(np.asarray(each.value), 0.0, None) for name, each in variables.items()}, anyone
 

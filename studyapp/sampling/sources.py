@@ -123,8 +123,8 @@ def open_sources(
         path = next((p for p in (folder / name, folder / "scores" / name, Path(name)) if p.is_file()), None)
         if path is None:
             raise RelstudyError(
-                f"there is no system {name!r}: it is neither a file nor one of the built-in systems {', '.join(SYSTEMS)} "
-                "(or vectors:FILE.npy)"
+                f"there is no system {name!r}: it is neither a file nor one of the built-in systems "
+                f"{', '.join(SYSTEMS)} (or vectors:FILE.npy)"
             )
         sources.extend(table_sources(path, collection))
     seen: set[str] = set()
@@ -134,8 +134,8 @@ def open_sources(
         seen.add(source.name)
     if not sources:
         raise RelstudyError(
-            f"{folder}: no system can rank this collection; give keywords or pictures in collection.csv, or a score table in "
-            f"{folder / 'scores'}"
+            f"{folder}: no system can rank this collection; give keywords or pictures in collection.csv, or a score "
+            f"table in {folder / 'scores'}"
         )
     return sources
 

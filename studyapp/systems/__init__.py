@@ -1,4 +1,4 @@
-"""Retrieval systems that propose pairs and can be compared; one interface, `System` (see `relstudy.studyapp.systems.base`).
+"""Retrieval systems that propose pairs and can be compared, behind one interface: `System` in `base`.
 
 Modules are imported only when a system of theirs is asked for, since some need the extra `relstudy[systems]`.
 """

@@ -12,7 +12,10 @@ from relstudy.studyapp.systems.base import Progress, extra, silent
 
 
 class BM25:
-    """BM25 (Lucene's form, k1 = 1.5, b = 0.75), English stop words left out. A query costs one look-up a word."""
+    """BM25 in Lucene's form (k1 = 1.5, b = 0.75), English stop words left out; one look-up a word of the query.
+
+    Source: Robertson and Zaragoza 2009, section 3.
+    """
 
     name = "bm25"
 

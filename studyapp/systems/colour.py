@@ -1,4 +1,4 @@
-"""A global colour histogram, compared by intersection (Swain and Ballard, "Color indexing", 1991)."""
+"""A global colour histogram, compared by intersection (Swain and Ballard 1991)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ GREY_SATURATION, BLACK_VALUE = 0.10, 0.08
 
 
 def palette_index(rgb: np.ndarray) -> np.ndarray:
-    """Each pixel's place in the palette of 18 hues x 3 saturations x 3 values and 4 greys (Shirahatti and Barnard 2005, section 3.3.1).
+    """Each pixel's colour in a palette of 18 hues x 3 saturations x 3 values and 4 greys.
+
+    Source: Shirahatti and Barnard 2005, section 3.3.1, where the palette is said to have 170 colours: 18 x 3 x 3 and 4
+    greys are 166, and so many there are here.
 
     Parameters
     ----------

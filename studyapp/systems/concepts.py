@@ -1,9 +1,9 @@
 """M3: concepts that generate both the regions and the words of a picture.
 
-Shirahatti and Barnard 2005, section 3.2; Barnard et al., "Matching words and pictures" (2003), model I without document clusters. Each
-concept l has a multinomial over words and a Gaussian with diagonal covariance over region features; each picture d
-has its own mixture P(l|d). Trained by EM. A query's regions Q are scored by the candidate's chance of emitting them:
-P(Q|D, d) = prod over regions of sum_l P(region|l) P(l|d) (Eq. 3.4).
+Shirahatti and Barnard 2005, section 3.2; Barnard et al. 2003, model I without document clusters. Each concept l has a
+multinomial over words and a Gaussian with diagonal covariance over region features; each picture d has its own mixture
+P(l|d). Trained by EM. A query's regions Q are scored by the candidate's chance of emitting them: P(Q|D, d) = prod over
+regions of sum_l P(region|l) P(l|d) (Eq. 3.4).
 """
 
 from __future__ import annotations
@@ -70,7 +70,14 @@ class Blobs:
 
 @dataclass(frozen=True, eq=False)
 class ConceptModel:
-    """The trained nodes: mean and variance [concepts, features], word probabilities [concepts, words], prior [concepts]."""
+    """The trained concepts.
+
+    Parameters
+    ----------
+    mean, variance : of the region features, float [concepts, features]
+    word : P(word | concept), float [concepts, words]
+    prior : share of the regions that each concept holds, float [concepts]
+    """
 
     mean: np.ndarray
     variance: np.ndarray
@@ -153,7 +160,7 @@ class Concepts:
     ----------
     name : romm (regions only) or rwmm (regions and words while training; only regions for retrieval), and
         "-all": trained on all pictures; or
-        "-test": every pair is scored by a model that has seen neither picture, trained on another third of the collection
+        "-test": every pair is scored by a model that has seen neither picture, trained on another third of the pictures
 
     Notes
     -----

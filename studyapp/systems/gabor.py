@@ -1,4 +1,4 @@
-"""A bank of real, circularly symmetric Gabor filters (Shirahatti and Barnard 2005, Eq. 3.5): 3 scales, 4 orientations."""
+"""A bank of real, circular Gabor filters (Shirahatti and Barnard 2005, Eq. 3.5): 3 scales, 4 orientations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MARGIN = 24
 def gabor_energy(luminance: np.ndarray) -> np.ndarray:
     """Squared response of each filter at each pixel.
 
-    The printed Eq. 3.5 has cos twice where the second must be sin for the filter to be oriented. A Gaussian is taken off
-    each filter so that it does not respond to plain brightness.
+    The printed Eq. 3.5 has cos twice where the second must be sin for the filter to be oriented. A Gaussian is taken
+    off each filter so that it does not respond to plain brightness.
 
     Parameters
     ----------

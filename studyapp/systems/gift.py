@@ -1,8 +1,7 @@
 """GIFT, the GNU image finding tool, in small: colours and textures as words in an inverted file.
 
-Shirahatti and Barnard 2005, section 3.3; Squire, Mueller, Mueller and Pun, "Content-based query of image databases: inspirations from text
-retrieval" (2000). Differences: bands of texture energy are deciles of the collection (theirs were found by experiment),
-and there is no relevance feedback.
+Shirahatti and Barnard 2005, section 3.3; Squire, Müller, Müller and Pun 2000. Differences: bands of texture energy are
+deciles of the collection (theirs were found by experiment), and there is no relevance feedback.
 """
 
 from __future__ import annotations

@@ -19,8 +19,9 @@ def segment_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
     """Features of the regions of one picture, at most 128 pixels wide or high.
 
     Superpixels (SLIC) are joined by normalised cuts (Shi and Malik 2000), relaxed to spectral clustering. A region is
-    described as in Shirahatti and Barnard 2005, section 3.2: size, place (down, across), mean colour and its standard deviation (Lab),
-    mean log energy of 12 oriented filters, convexity, first moment, and area over boundary length squared.
+    described as in Shirahatti and Barnard 2005, section 3.2: size, place (down, across), mean colour and its standard
+    deviation (Lab), mean log energy of 12 oriented filters, convexity, first moment, and area over boundary length
+    squared.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """SIMPLIcity in small: regions of colour and texture, matched by integrated region matching.
 
-Shirahatti and Barnard 2005, section 3.4; Wang, Li and Wiederhold, "SIMPLIcity: semantics-sensitive integrated matching for picture
-libraries" (2001). Left out: their sorting of pictures into textured, graph and photograph before matching.
+Shirahatti and Barnard 2005, section 3.4; Wang, Li and Wiederhold 2001. Left out: their sorting of pictures into
+textured, graph and photograph before matching.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def _squared_distances(regions: np.ndarray, query: np.ndarray) -> np.ndarray:
 
 
 def integrated_region_matching(distance: np.ndarray, query_area: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """IRM distance (Shirahatti and Barnard 2005, Eq. 3.6): the most similar pair of regions is matched first, with what area both have left.
+    """IRM distance: the most similar pair of regions is matched first, with what area both have left.
+
+    Source: Shirahatti and Barnard 2005, Eq. 3.6; Li, Wang and Wiederhold 2000.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Animals, plants and objects as outlines: one unit is the thing's height or so, its feet stand at y = 0, y grows downwards."""
+"""Animals, plants and objects as outlines.
+
+One unit is about the thing's height; its feet stand at y = 0, and y grows downwards.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,8 @@ def cat() -> Shape:
     """A cat sitting with its back to us, tail to the right."""
     return (
         Shape()
-        .curve((-0.26, 0.0), (-0.32, -0.22), (-0.24, -0.50), (-0.13, -0.66), (0.13, -0.66), (0.24, -0.50), (0.32, -0.22),
+        .curve((-0.26, 0.0), (-0.32, -0.22), (-0.24, -0.50), (-0.13, -0.66), (0.13, -0.66), (0.24, -0.50),
+               (0.32, -0.22),
                (0.26, 0.0), (0.0, 0.03))
         .ellipse(0, -0.80, 0.215, 0.19)
         .polygon((-0.205, -0.84), (-0.19, -1.10), (-0.04, -0.95))
@@ -104,8 +108,10 @@ def gull(lift: float) -> Shape:
     """A bird in flight seen from afar, wings up by `lift`."""
     return (
         Shape()
-        .curve((0, 0.07), (-0.28, -lift), (-0.62, -lift * 0.72), (-1, -lift * 0.1), (-0.6, -lift * 0.50), (-0.28, -lift * 0.66),
-               (0, -0.07), (0.28, -lift * 0.66), (0.6, -lift * 0.50), (1, -lift * 0.1), (0.62, -lift * 0.72), (0.28, -lift))
+        .curve((0, 0.07), (-0.28, -lift), (-0.62, -lift * 0.72), (-1, -lift * 0.1), (-0.6, -lift * 0.50),
+               (-0.28, -lift * 0.66),
+               (0, -0.07), (0.28, -lift * 0.66), (0.6, -lift * 0.50), (1, -lift * 0.1), (0.62, -lift * 0.72),
+               (0.28, -lift))
         .ellipse(0, 0.0, 0.10, 0.11)
     )  # fmt: skip
 
@@ -146,7 +152,8 @@ def sails() -> Shape:
 
 def balloon() -> Shape:
     """A hot-air balloon's envelope, centred on the origin."""
-    return Shape().curve((0, -0.62), (0.38, -0.50), (0.56, -0.12), (0.42, 0.26), (0.14, 0.62), (-0.14, 0.62), (-0.42, 0.26),
+    return Shape().curve((0, -0.62), (0.38, -0.50), (0.56, -0.12), (0.42, 0.26), (0.14, 0.62), (-0.14, 0.62),
+                         (-0.42, 0.26),
                          (-0.56, -0.12), (-0.38, -0.50))  # fmt: skip
 
 
@@ -164,8 +171,10 @@ def palm_leaves() -> Shape:
     ):
         dx, dy = float(np.cos(angle)), float(np.sin(angle))
         shape.curve(
-            (0, 0), (dx * length * 0.45 - dy * 0.03, dy * length * 0.62 - 0.07), (dx * length * 0.85, dy * length * 0.72 + 0.04),
-            (dx * length, dy * length * 0.6 + 0.22), (dx * length * 0.72, dy * length * 0.62 + 0.10), (dx * length * 0.4, dy * length * 0.46 + 0.03)
+            (0, 0), (dx * length * 0.45 - dy * 0.03, dy * length * 0.62 - 0.07),
+            (dx * length * 0.85, dy * length * 0.72 + 0.04),
+            (dx * length, dy * length * 0.6 + 0.22), (dx * length * 0.72, dy * length * 0.62 + 0.10),
+            (dx * length * 0.4, dy * length * 0.46 + 0.03)
         )  # fmt: skip
     return shape
 
@@ -189,7 +198,8 @@ def pine(rng: np.random.Generator) -> Shape:
         high = low - 1.0 / tiers - 0.10
         wide = 0.27 * (1 - tier / tiers) ** 0.9 + 0.035
         left, right = wide * rng.uniform(0.85, 1.1), wide * rng.uniform(0.85, 1.1)
-        shape.polygon((-left, low + 0.02), (-left * 0.45, low - 0.035), (0, max(high, -1.0)), (right * 0.45, low - 0.035),
+        shape.polygon((-left, low + 0.02), (-left * 0.45, low - 0.035), (0, max(high, -1.0)),
+                      (right * 0.45, low - 0.035),
                       (right, low + 0.02), (right * 0.3, low - 0.01), (-left * 0.3, low - 0.01))  # fmt: skip
     return shape
 

@@ -135,5 +135,6 @@ def on_the_ground(s: Setting, ground: np.ndarray, *, snow: bool = False) -> None
         things.stand(s.canvas, s.light, name, x, y, size, 0.02, flip=flip, sun_side=s.scene.sun_side)
     elif name == "cactus":
         green = s.light.on("#5a8a4c")
-        s.canvas.draw(outlines.cactus(), x, y + 8 * s.unit, 92 * s.unit, mix(green, s.light.sun, 0.12), under=green * 0.6, flip=flip,
+        s.canvas.draw(outlines.cactus(), x, y + 8 * s.unit, 92 * s.unit, mix(green, s.light.sun, 0.12),
+                      under=green * 0.6, flip=flip,
                       rim=mix(green, s.light.sun, 0.5), light=s.scene.sun_side)  # fmt: skip

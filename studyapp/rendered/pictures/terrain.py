@@ -186,7 +186,8 @@ def _building(
     elif style < 0.62:
         shape.limb(wide / 2, -tall, 1.0 * unit, wide / 2, -tall - rng.uniform(10, 24) * unit, 0.4 * unit)
     canvas.draw(shape, x, base, 1.0, mix(wall, light.haze, 0.10), under=wall * (0.80 + 0.12 * far), flip=False)
-    canvas.draw(Shape().polygon((wide * 0.72, 0), (wide * 0.72, -tall), (wide, -tall), (wide, 0)), x, base, 1.0, wall * 0.72,
+    canvas.draw(Shape().polygon((wide * 0.72, 0), (wide * 0.72, -tall), (wide, -tall), (wide, 0)),
+                x, base, 1.0, wall * 0.72,
                 opacity=0.45 * (1 - 0.6 * far))  # fmt: skip
     if far > 0.55:
         return

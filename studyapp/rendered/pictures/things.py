@@ -91,14 +91,16 @@ def windmill(canvas: Canvas, light: Light, x: float, y: float, size: float, far:
         a = turn + quarter * np.pi / 2
         dx, dy = float(np.cos(a)), float(np.sin(a))
         arms.limb(0, -0.70, 0.02, dx * 0.55, -0.70 + dy * 0.55, 0.012)
-        arms.polygon((dx * 0.14, -0.70 + dy * 0.14), (dx * 0.55, -0.70 + dy * 0.55), (dx * 0.55 - dy * 0.12, -0.70 + dy * 0.55 + dx * 0.12),
+        arms.polygon((dx * 0.14, -0.70 + dy * 0.14), (dx * 0.55, -0.70 + dy * 0.55),
+                     (dx * 0.55 - dy * 0.12, -0.70 + dy * 0.55 + dx * 0.12),
                      (dx * 0.16 - dy * 0.1, -0.70 + dy * 0.16 + dx * 0.1))  # fmt: skip
     canvas.draw(arms, x, y, size, light.on("#6b5647", far))
 
 
 def lighthouse(canvas: Canvas, light: Light, x: float, y: float, size: float) -> None:
     """A banded lighthouse on a rock, its lamp lit when it is dark."""
-    canvas.draw(Shape().curve((-0.55, 0.06), (-0.42, -0.12), (-0.12, -0.2), (0.2, -0.18), (0.46, -0.1), (0.62, 0.06)), x, y, size,
+    canvas.draw(Shape().curve((-0.55, 0.06), (-0.42, -0.12), (-0.12, -0.2), (0.2, -0.18), (0.46, -0.1),
+                              (0.62, 0.06)), x, y, size,
                 light.on("#8a7f78"), under=light.on("#4a4448"))  # fmt: skip
     for band in range(5):
         low, high = -0.14 - 0.15 * band, -0.14 - 0.15 * (band + 1)
@@ -125,7 +127,8 @@ def sailboat(canvas: Canvas, light: Light, x: float, y: float, size: float, far:
     body = light.on(("#7a3b2e", "#2f4a66", "#8a6a48", "#3c3f4a")[int(rng.integers(4))], far)
     for ripple in range(4):
         dy = (0.10 + 0.16 * ripple) * size
-        canvas.draw(Shape().ellipse(0, 0, 0.36 - 0.07 * ripple, 0.035), x + rng.uniform(-0.04, 0.04) * size, y + dy, size, sail,
+        canvas.draw(Shape().ellipse(0, 0, 0.36 - 0.07 * ripple, 0.035),
+                    x + rng.uniform(-0.04, 0.04) * size, y + dy, size, sail,
                     opacity=0.34 - 0.07 * ripple)  # fmt: skip
     canvas.draw(Shape().limb(0.045, -1.34, 0.012, 0.045, -0.1, 0.018), x, y, size, body, flip=flip)
     canvas.draw(sails(), x, y, size, sail, flip=flip, under=sail * 0.84)
@@ -165,7 +168,8 @@ def birds(canvas: Canvas, light: Light, x: float, y: float, size: float, count: 
     paint = ink if ink is not None else light.on("#39414f", 0.12)
     for i in range(count):
         side = (i + 1) // 2 * (1 if i % 2 else -1)
-        canvas.draw(gull(rng.uniform(0.25, 0.62)), x + side * size * rng.uniform(1.5, 2.2), y + abs(side) * size * rng.uniform(0.4, 1.1),
+        canvas.draw(gull(rng.uniform(0.25, 0.62)), x + side * size * rng.uniform(1.5, 2.2),
+                    y + abs(side) * size * rng.uniform(0.4, 1.1),
                     size * rng.uniform(0.75, 1.1), paint, flip=bool(rng.random() < 0.5))  # fmt: skip
 
 

@@ -99,8 +99,10 @@ def window(s: Setting) -> None:
     outside[round(top) : round(sill), round(left) : round(right)] = 0
     s.canvas.blend(outside, mix(plaster, plaster * 0.72, smooth(s.canvas.y + 0 * s.canvas.x, 0, height)))
     bar = 7 * s.unit
-    for x0, x1, y0, y1 in ((left, right, top, top + bar), (left, left + bar, top, sill), (right - bar, right, top, sill),
-                           (width / 2 - bar / 2, width / 2 + bar / 2, top, sill), (left, right, height * 0.36, height * 0.36 + bar * 0.7)):  # fmt: skip
+    for x0, x1, y0, y1 in ((left, right, top, top + bar), (left, left + bar, top, sill),
+                           (right - bar, right, top, sill),
+                           (width / 2 - bar / 2, width / 2 + bar / 2, top, sill),
+                           (left, right, height * 0.36, height * 0.36 + bar * 0.7)):  # fmt: skip
         s.canvas.draw(Shape().polygon((x0, y0), (x1, y0), (x1, y1), (x0, y1)), 0, 0, 1.0, wood, under=wood * 0.88)
     drape = colour(("#b8505a", "#4f7a8a", "#c7a04f", "#6f8a5a", "#f0e2d0")[int(rng.integers(5))]) * inside * warm
     folds = 0.82 + 0.18 * np.sin(s.canvas.x / (4.2 * s.unit)) * np.ones((height, 1), dtype=np.float32)

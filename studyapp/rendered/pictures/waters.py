@@ -198,8 +198,10 @@ def _umbrella(s: Setting) -> None:
 def reef(s: Setting) -> None:
     """Under water."""
     rng = s.canvas.rng
-    sea = {"dawn": ("#8fd6d0", "#2f8fa0", "#0f4f6f"), "day": ("#9be8e6", "#2a9fc4", "#0d4f86"), "sunset": ("#f0c79a", "#4f8f9f", "#1f4468"),
-           "dusk": ("#7a8fc0", "#31558f", "#121f52"), "night": ("#2f5f8f", "#143a68", "#06142f")}[s.scene.hour]  # fmt: skip
+    sea = {"dawn": ("#8fd6d0", "#2f8fa0", "#0f4f6f"), "day": ("#9be8e6", "#2a9fc4", "#0d4f86"),
+           "sunset": ("#f0c79a", "#4f8f9f", "#1f4468"),
+           "dusk": ("#7a8fc0", "#31558f", "#121f52"), "night": ("#2f5f8f", "#143a68",
+                                                                "#06142f")}[s.scene.hour]  # fmt: skip
     shift = rng.normal(0, 0.03, 3).astype(np.float32)
     s.canvas.gradient([np.clip(colour(code) + shift, 0, 1) for code in sea])
     angle = np.arctan2(s.canvas.x - s.sun_x, s.canvas.y + 90 * s.unit)

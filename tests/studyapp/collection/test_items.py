@@ -37,7 +37,10 @@ def test_texts_beside_pictures_are_queries_and_texts_alone_are_both(tmp_path):
 
 def test_all_faults_of_a_collection_are_listed_with_their_rows(tmp_path):
     picture(tmp_path / "a.png")
-    text = "item_id,kind,path,text,role\na,image,a.png,,\na,picture,a.png,,\n,text,,hello,\nx,image,gone.png,,\ny,text,,,boss\n"
+    text = (
+        "item_id,kind,path,text,role\na,image,a.png,,\na,picture,a.png,,\n,text,,hello,\nx,image,gone.png,,\n"
+        "y,text,,,boss\n"
+    )
     with pytest.raises(TableError) as raised:
         Collection.load(write(tmp_path, text))
     message = str(raised.value)

@@ -1,4 +1,4 @@
-"""A second round on the demo panel (Shirahatti and Barnard 2005, section 5.4): responses come out nearly even, weights stay right."""
+"""A second round on the demo panel (Shirahatti and Barnard 2005, section 5.4): even responses, right weights."""
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,8 @@ def test_one_iteration_brings_the_uniformity_error_below_005(rounds):
 def test_weights_of_both_rounds_together_stand_for_the_whole_collection(rounds):
     panel, pairs = rounds
     weight = 1 / pairs["inclusion_probability"].to_numpy()
-    # The weights add up to the number of pairs; pairs of one query come together, 20 to 40 of them, so the sum scatters.
+    # The weights add up to the number of pairs; pairs of one query come together, 20 to 40 of them, so the sum
+    # scatters.
     assert weight.sum() == pytest.approx(320 * 319, rel=0.15)
     relevance = panel.collection.relevance(list(pairs["query_id"]), list(pairs["result_id"]))
     whole = panel.collection.truth[~np.eye(320, dtype=bool)]

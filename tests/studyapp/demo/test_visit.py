@@ -42,7 +42,10 @@ class Study(BaseHTTPRequestHandler):
         if "who=me" not in self.headers.get("Cookie", ""):
             return self._send(403, "<p>You need your personal link.</p>")
         if self.path == "/consent":
-            form = '<form method="post"><input type="hidden" name="csrf" value="c"><input type="checkbox" name="agree" value="yes"></form>'
+            form = (
+                '<form method="post"><input type="hidden" name="csrf" value="c">'
+                '<input type="checkbox" name="agree" value="yes"></form>'
+            )
             return self._send(200, form)
         if self.path.startswith("/rate/"):
             return self._send(200, RATE.format(n=self.path[6:]))

@@ -117,8 +117,8 @@ def at_cut(relevant, score, weight, cut):
 
 
 def offsets(truth, collection, choosing, scored, results, seed, draws=200):
-    """How far precision and recall at the best 2 % of each system's pairs lie from the truth on average over the draws, in
-    standard errors of that average: by (system, rule), array [precision, recall].
+    """How far precision and recall at the best 2 % of each system's pairs lie from the truth on average over the draws,
+    in standard errors of that average: by (system, rule), array [precision, recall].
 
     `choosing` propose the pairs; `scored` are evaluated, whether they proposed any or not.
     """
@@ -154,8 +154,8 @@ def test_on_the_demos_truth_design_weights_lie_within_two_standard_errors_and_ra
         300, {"strong": 0.85, "middling": 0.6, "weak": 0.35, "newcomer": 0.5}, seed=0
     )
     choosing = [source for source in sources if source.name != "newcomer"]
-    # Of figures without any bias, one in 22 lies beyond two standard errors by chance alone, so not every seed would pass:
-    # `python benchmarks/sampling.py --bias` prints how many do. The seed is the first one and not a chosen one.
+    # Of figures without any bias, one in 22 lies beyond two standard errors by chance alone, so not every seed would
+    # pass: `python benchmarks/sampling.py --bias` prints how many do. The seed is the first one and not a chosen one.
     for (name, rule), off in offsets(demo.truth, collection, choosing, sources, 30, seed=0).items():
         if rule == "design":
             assert (off < 2).all(), (name, off)
@@ -168,7 +168,7 @@ SPECIFIED_QUERIES, SPECIFIED_RESULTS = 200, 1000
 
 @pytest.fixture(scope="module")
 def specified_world():
-    """The world of design/sampling.md: 200 queries x 1,000 results, 2.3 % relevant, four systems of falling strength."""
+    """200 queries x 1,000 results, 2.3 % relevant, four systems of falling strength."""
     rng = np.random.default_rng(0)
     latent = rng.normal(size=(SPECIFIED_QUERIES, SPECIFIED_RESULTS))
     items = [Item(f"q{n}", "image", role="query") for n in range(SPECIFIED_QUERIES)]
@@ -421,7 +421,8 @@ def test_neither_the_row_nor_the_id_of_a_pair_tells_how_good_it_may_be():
     # pairs of one query stand together, queries and the pairs of each in random order
     first = unique.drop_duplicates("query_id").index
     assert (np.diff(np.r_[first, 1000]) == unique.groupby("query_id", sort=False).size()).all()
-    # tau of ten values in random order has a standard deviation of 0.25; over 100 queries, five standard errors are 0.125
+    # tau of ten values in random order has a standard deviation of 0.25; over 100 queries, five standard errors are
+    # 0.125
     unique = unique.assign(position=[collection.position(name) for name in unique["result_id"]])
     for column in ("inclusion_probability", "position"):
         tau = [kendalltau(group.index, group[column]).statistic for _, group in unique.groupby("query_id")]

@@ -51,8 +51,8 @@ def test_the_expected_share_of_good_matches_is_the_one_that_is_drawn_when_the_as
         hits += (found.probability * relevant[place, found.candidates]).sum()
     drawn = hits / (20 * number)
     assert drawn > 1.5 * good
-    # Two systems that agree on a pair each add their part of its size, and the model takes one at a time: what both rank
-    # high is better than either says. A tenth covers that and the scatter of 400 queries.
+    # Two systems that agree on a pair each add their part of its size, and the model takes one at a time: what both
+    # rank high is better than either says. A tenth covers that and the scatter of 400 queries.
     assert expectation.good_share(good, skill) == pytest.approx(drawn, rel=0.1)
 
 

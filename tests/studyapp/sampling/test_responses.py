@@ -24,7 +24,8 @@ LINE = {"one": FittedMapping(np.array([0.0, 1.0]), np.array([1.0, 5.0]), system=
 def world(rng, shares, judged=600, items=400, queries=30):
     """Scores that tell the judgment exactly, in a collection with these shares of the five categories.
 
-    A score lies in the fifth of its category. Judged pairs hold all categories alike, with weights that put the shares right.
+    A score lies in the fifth of its category. Judged pairs hold all categories alike, with weights that put the shares
+    right.
     """
     edges = np.arange(5) / 5
     category = np.repeat(np.arange(5), judged // 5)
