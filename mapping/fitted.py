@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.out_of_fold import OutOfFold
 
 KIND = "relstudy mapping"
 VERSION = 1
@@ -35,6 +36,7 @@ class FittedMapping:
     low, high : ends of the pointwise band at the knots, shape (k,), or None where the method has none
     band : share of the posterior or of the bootstrap fits inside the band
     meta : anything else worth keeping, plain JSON
+    out_of_fold : predictions out of fold of the pairs it was fitted to, or None where none were kept
 
     Examples
     --------
@@ -55,6 +57,7 @@ class FittedMapping:
     high: np.ndarray | None = None
     band: float = 0.9
     meta: Mapping[str, Any] = field(default_factory=dict)
+    out_of_fold: OutOfFold | None = None
 
     def __post_init__(self) -> None:
         for name in ("knots", "values", "low", "high"):
@@ -130,7 +133,7 @@ class FittedMapping:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; every number survives the round trip exactly."""
-        return {
+        content: dict[str, Any] = {
             "kind": KIND,
             "version": VERSION,
             "system": self.system,
@@ -144,6 +147,9 @@ class FittedMapping:
             "band": self.band,
             "meta": dict(self.meta),
         }
+        if self.out_of_fold is not None:
+            content["out_of_fold"] = self.out_of_fold.to_json()
+        return content
 
     @classmethod
     def from_json(cls, content: Any, file: str = "the mapping") -> FittedMapping:
@@ -158,10 +164,14 @@ class FittedMapping:
         if missing:
             raise RelstudyError(f"{file}: a fitted mapping needs {', '.join(missing)}")
         names = ("knots", "values", "increasing", "out_of_bounds", "method", "system", "low", "high", "band", "meta")
+        kept = content.get("out_of_fold")
         try:
-            return cls(**{name: content[name] for name in names if name in content})
+            predictions = None if kept is None else OutOfFold.from_json(kept)
+            return cls(**{name: content[name] for name in names if name in content}, out_of_fold=predictions)
         except RelstudyError as error:
             raise RelstudyError(f"{file}: {error}") from None
+        except (KeyError, AttributeError) as error:
+            raise RelstudyError(f"{file}: out_of_fold is damaged ({error}); fit the mapping again") from None
         except (TypeError, ValueError) as error:
             raise RelstudyError(f"{file}: knots, values and bands must be lists of numbers ({error})") from None
 

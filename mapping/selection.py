@@ -18,6 +18,8 @@ from relstudy.mapping.folds import folds_by_group
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes")
 BEST = "best"
+INCREASING: dict[str, bool | str] = {"auto": "auto", "higher": True, "lower": False}
+"""What a direction means to an estimator."""
 
 
 def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
@@ -55,9 +57,15 @@ def fit_mapping(
     seed: int = 0,
     weights: ArrayLike | None = None,
     system: str = "",
+    direction: str = "auto",
 ) -> FittedMapping:
-    """Fit one method to all pairs. Shapes (n,); the result is applied with `predict`."""
-    estimator = make_mapping(method, seed).fit(scores, judgments, sample_weight=weights, groups=queries)
+    """Fit one method to all pairs. Shapes (n,); the result is applied with `predict`.
+
+    `direction` is as in `cross_fit`.
+    """
+    estimator = make_mapping(method, seed, increasing=INCREASING[direction]).fit(
+        scores, judgments, sample_weight=weights, groups=queries
+    )
     return _named(estimator.mapping_, system)
 
 
@@ -69,6 +77,7 @@ def cross_fit(
     folds: int = 10,
     seed: int = 0,
     weights: ArrayLike | None = None,
+    direction: str = "auto",
 ) -> np.ndarray:
     """Mapped scores out of fold: each pair mapped by a fit that saw no pair of its query.
 
@@ -81,6 +90,8 @@ def cross_fit(
     folds : number of folds, whole queries each; where there are fewer queries, each query is a fold
     seed : of the folds and of random methods
     weights : weight of each pair in the fits, shape (n,), or None for equal weights
+    direction : "higher" or "lower" score is better, which binds every fit; "auto": by the sign of Spearman's rho of the
+        pairs fitted to
 
     Returns
     -------
@@ -106,8 +117,10 @@ def cross_fit(
         test = fold == k
         train = ~test
         part = None if w is None else w[train]
-        chosen = best_method(x[train], y[train], q[train], folds, seed, part) if method == BEST else method
-        fitted = fit_mapping(x[train], y[train], q[train], chosen, seed, part)
+        chosen = method
+        if method == BEST:
+            chosen = best_method(x[train], y[train], q[train], folds, seed, part, direction=direction)
+        fitted = fit_mapping(x[train], y[train], q[train], chosen, seed, part, direction=direction)
         mapped[test] = fitted.predict(x[test])
     return mapped
 
@@ -120,12 +133,13 @@ def best_method(
     seed: int = 0,
     weights: np.ndarray | None = None,
     methods: Sequence[str] = METHODS,
+    direction: str = "auto",
 ) -> str:
     """The method with the greatest cross-validated correlation; the first where one query allows none."""
     if len(np.unique(queries)) < 2:
         return methods[0]
     correlations = [
-        correlation(cross_fit(scores, judgments, queries, method, folds, seed, weights), judgments) or 0.0
+        correlation(cross_fit(scores, judgments, queries, method, folds, seed, weights, direction), judgments) or 0.0
         for method in methods
     ]
     return methods[int(np.argmax(correlations))]
@@ -187,12 +201,13 @@ def choose(
     weights: ArrayLike | None = None,
     system: str = "",
     resamples: int = 2000,
+    direction: str = "auto",
 ) -> Choice:
     """Compare methods on one system's scores out of fold, and fit the best of them to all pairs.
 
     Parameters
     ----------
-    scores, judgments, queries, weights, folds, seed : as in `cross_fit`
+    scores, judgments, queries, weights, folds, seed, direction : as in `cross_fit`
     methods : the methods to compare
     system : name for the mapping
     resamples : bootstrap samples of queries behind each 95 % interval
@@ -208,13 +223,13 @@ def choose(
     fits: dict[str, FittedMapping] = {}
     single = len(np.unique(q)) < 2
     for method in methods:
-        fits[method] = fit_mapping(x, y, q, method, seed, w, system)
+        fits[method] = fit_mapping(x, y, q, method, seed, w, system, direction)
         in_sample = _correlation_estimate(fits[method].predict(x), y)
         if single:
             missing = Estimate.missing("all pairs belong to one query, so nothing can be held out")
             scored[method] = MethodScore(in_sample, missing, missing)
             continue
-        predictions[method] = cross_fit(x, y, q, method, folds, seed, w)
+        predictions[method] = cross_fit(x, y, q, method, folds, seed, w, direction)
         scored[method] = MethodScore(in_sample, *over_queries(predictions[method], y, q, resamples, seed))
     best = max(methods, key=lambda method: _value(scored[method].out_of_fold))
     return Choice(system, scored, best, fits[best], predictions)

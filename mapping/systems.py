@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.selection import BEST, METHODS, Choice, choose
 
 WEIGHTS = ("equal", "design")
@@ -96,8 +97,24 @@ def fit_systems(
             weights=None if weights is None else weights[rows[name]],
             system=name,
         )
-        fits.append(SystemFit(choice, part))
+        fits.append(SystemFit(_with_predictions(choice, part, options), part))
     return fits, notes
+
+
+def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions) -> Choice:
+    """The choice, its mapping holding each method's predictions out of fold."""
+    if not choice.predictions:
+        return choice
+    query_id, result_id = pairs["query_id"].to_numpy(), pairs["result_id"].to_numpy()
+    order = order_of_pairs(query_id, result_id)
+    kept = OutOfFold(
+        {method: values[order] for method, values in choice.predictions.items()},
+        fingerprint(query_id, result_id, pairs["score"].to_numpy(), pairs["judgment"].to_numpy()),
+        options.folds,
+        options.seed,
+        options.weights,
+    )
+    return replace(choice, mapping=replace(choice.mapping, out_of_fold=kept))
 
 
 def scored_and_judged(

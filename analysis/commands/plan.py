@@ -116,7 +116,7 @@ def _piloted(choices: dict[str, Any]) -> StudySource:
     from relstudy.analysis.planning.power import Piloted
     from relstudy.analysis.scoring.candidate import candidate_of
     from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.run import ScoringOptions
+    from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scores import read_scores
 
@@ -137,7 +137,7 @@ def _piloted(choices: dict[str, Any]) -> StudySource:
             raise RelstudyError(f"{choices['scores']}: there is no system {name!r}")
         both.append(candidate_of(pairs, name, own, ScoringOptions(threshold=choices["threshold"])))
     used = both[0].used & both[1].used
-    first, second = (c.score[used] if c.higher_is_better else -c.score[used] for c in both)
+    first, second = (candidate.ranking_of(used) for candidate in both)
     relevant = pairs.relevant(choices["threshold"])[used]
     return Piloted(
         pairs.query[used],

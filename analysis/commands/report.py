@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from relstudy.analysis.commands.scoring_options import as_arguments, given_options, options_over, scoring_options
 from relstudy.common.console import print_json, progress, say
 
 
@@ -13,17 +15,7 @@ from relstudy.common.console import print_json, progress, say
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
 @click.option("--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")
-@click.option("--threshold", type=float, help="A pair is a good match above this judgment.  [default: by the scale]")
-@click.option("--folds", default=10, show_default=True, type=click.IntRange(2), help="Folds by query for mappings.")
-@click.option("--replicates", default=1000, show_default=True, type=click.IntRange(100), help="Bootstrap replicates.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of bootstrap and folds.")
-@click.option(
-    "--population",
-    type=click.Choice(["auto", "collection", "open"]),
-    default="auto",
-    show_default=True,
-    help="What intervals speak of, as for `relstudy score`.",
-)
+@scoring_options
 @click.option(
     "--by-source/--no-by-source",
     default=True,
@@ -32,41 +24,28 @@ from relstudy.common.console import print_json, progress, say
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the page's address, its tables and the figures as JSON.")
 def report(
-    folder: Path,
-    out: Path | None,
-    judgments: Path | None,
-    threshold: float | None,
-    folds: int,
-    replicates: int,
-    seed: int,
-    population: str,
-    by_source: bool,
-    as_json: bool,
+    folder: Path, out: Path | None, judgments: Path | None, by_source: bool, as_json: bool, **choices: Any
 ) -> None:
     """Write the report page of the study in DIR: one HTML file, with its tables as CSV and LaTeX beside it.
 
     Reads judgments.csv and scores/, and where they are there raters.csv, calibrated.csv (or ratings.csv), pairs.csv,
-    mappings/ and study.toml. The page needs no network and can be sent as it is.
+    mappings/, comparison.json and study.toml. Where `relstudy score --save DIR/comparison.json` scored the same judgments,
+    its options and systems are taken; what you state here comes first. The page needs no network and can be sent as it is.
 
     \b
     relstudy report my-study
     relstudy report my-study --threshold 2.5 --out my-study/strict.html
     """
     from relstudy.analysis.report.inputs import read_study
-    from relstudy.analysis.report.study import Choices, study_page
+    from relstudy.analysis.report.study import study_page
     from relstudy.common.tables import write_text
 
-    tables = read_study(folder, judgments)
-    choices = Choices(threshold, "isotonic", folds, replicates, seed, by_source, population)
-    command = ["relstudy", "report", "DIR"]
-    if judgments is not None:
-        command += ["--judgments", judgments.name]
-    if threshold is not None:
-        command += ["--threshold", f"{threshold:g}"]
-    command += ["--folds", str(folds), "--replicates", str(replicates), "--seed", str(seed)]
-    command += [] if population == "auto" else ["--population", population]
-    command += [] if by_source else ["--no-by-source"]
-    page, result = study_page(tables, choices, command, progress)
+    given = given_options(choices)
+    tables = read_study(folder, judgments, given.get("low_coverage", False))
+    options = options_over(tables.options, given)
+    command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
+    command += [*as_arguments(choices, options), *([] if by_source else ["--no-by-source"])]
+    page, result = study_page(tables, options, command, progress, by_source)
     target = folder / "report" / "index.html" if out is None else out
     write_text(page.html(), target)
     beside = target.parent / "tables"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.analysis.commands.scoring_options import given_options, options_over, scoring_options
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
 
@@ -14,12 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from relstudy.analysis.scoring.candidate import Candidate
+    from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-    from relstudy.analysis.scoring.run import ScoringOptions
     from relstudy.calibration.judgments import Judgments
-
-METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
-CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "population")
+    from relstudy.mapping.fitted import FittedMapping
 
 
 @click.command()
@@ -28,44 +27,7 @@ CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "pop
 @click.option(
     "--mappings", type=click.Path(), help="Folder (or file) of fitted mappings, as `relstudy fit` writes them."
 )
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="isotonic",
-    show_default=True,
-    help="Mapping to fit, out of fold, for systems without a fitted one.",
-)
-@click.option("--folds", default=10, show_default=True, type=click.IntRange(2), help="Folds by query for the mapping.")
-@click.option("--threshold", type=float, help="A pair is relevant above this judgment.  [default: 3]")
-@click.option(
-    "--weights",
-    type=click.Choice(["design", "equal", "rank-power"]),
-    help="How pairs are weighted; rank-power is the paper's rule.  [default: design]",
-)
-@click.option(
-    "--policy",
-    type=click.Choice(["drop", "worst"]),
-    help="Judged pairs that a system does not score: leave out, or rank last.  [default: drop]",
-)
-@click.option("--allow-low-coverage", is_flag=True, help="Go on where a system scores under half of the judged pairs.")
-@click.option(
-    "--direction",
-    "directions",
-    multiple=True,
-    metavar="[SYSTEM=]higher|lower|auto",
-    help="Which scores are better; the default finds out and says so.",
-)
-@click.option("--replicates", type=click.IntRange(1), help="Bootstrap replicates.  [default: 1000]")
-@click.option("--seed", type=click.IntRange(0), help="Seed of bootstrap and folds.  [default: 0]")
-@click.option(
-    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
-)
-@click.option(
-    "--population",
-    type=click.Choice(["auto", "collection", "open"]),
-    help="What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
-    "them (open).  [default: auto, the collection where query_probability is known and below 1]",
-)
+@scoring_options
 @click.option(
     "--ids", type=click.Path(), help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them."
 )
@@ -73,13 +35,6 @@ CHOICES = ("threshold", "weights", "policy", "replicates", "seed", "level", "pop
     "--query-vectors", type=click.Path(), help="Vectors (.npy) of the queries, where they are not results too."
 )
 @click.option("--similarity", type=click.Choice(["cosine", "dot", "euclidean"]), default="cosine", show_default=True)
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="A measure of ir-measures, such as nDCG@5 or P@3, in place of nDCG@10, P@10, AP and RR; may be repeated.",
-)
 @click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
 @click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")
 @click.option("--against", type=click.Path(), help="Place the systems among those of a saved comparison.")
@@ -123,9 +78,10 @@ def score(
         table = saved.judgments
     else:
         raise click.UsageError("--judgments (or --against) is needed")
-    options = _options(choices, None if saved is None else saved.options)
-    given = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    candidates = _candidates(scores, table, options, choices, given)
+    given = given_options(choices)
+    options = _options(given, None if saved is None else saved.options)
+    fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
+    candidates = _candidates(scores, table, options, choices, fitted, set(given.get("directions", ())) - {"*"})
     new = [candidate.name for candidate in candidates]
     if saved is not None:
         candidates = _among(saved.candidates, candidates, str(against))
@@ -146,30 +102,20 @@ def score(
         _print(result, new if saved is not None else [])
 
 
-def _options(choices: dict[str, Any], base: ScoringOptions | None) -> ScoringOptions:
-    from dataclasses import replace
+def _options(given: dict[str, Any], saved: ScoringOptions | None) -> ScoringOptions:
+    """The options given over the defaults, or over those of a saved comparison, which they may not contradict."""
+    from relstudy.analysis.scoring.options import ScoringOptions
 
-    from relstudy.analysis.scoring.run import ScoringOptions
-
-    named = {name: choices[name] for name in CHOICES}
-    changed = {name: value for name, value in named.items() if value is not None}
-    if base is not None:
-        differing = [name for name, value in changed.items() if value != getattr(base, name)]
-        if differing:
-            raise RelstudyError(
-                f"the saved comparison was made with {', '.join(f'{n} {getattr(base, n)}' for n in differing)}; "
-                "to compare, the same is needed (leave the option out), or score all systems anew"
-            )
-    if choices["measures"]:
-        changed["graded"] = tuple(choices["measures"])
-    directions: dict[str, str] = {}
-    for text in choices["directions"]:
-        system, _, direction = text.rpartition("=")
-        if direction not in ("higher", "lower", "auto"):
-            raise click.BadParameter(f"{text!r}: higher, lower or auto is allowed", param_hint="--direction")
-        directions[system or "*"] = direction
-    low = choices["allow_low_coverage"] or (base is not None and base.low_coverage)
-    return replace(base or ScoringOptions(), **changed, low_coverage=low, directions=directions)
+    if saved is None:
+        return options_over(ScoringOptions(), given)
+    free = ("graded", "directions", "low_coverage", "method", "folds")
+    differing = [name for name, value in given.items() if name not in free and value != getattr(saved, name)]
+    if differing:
+        raise RelstudyError(
+            f"the saved comparison was made with {', '.join(f'{n} {getattr(saved, n)}' for n in differing)}; "
+            "to compare, the same is needed (leave the option out), or score all systems anew"
+        )
+    return options_over(saved, given)
 
 
 def _read(path: str, judgments: Judgments, choices: dict[str, Any]) -> pd.DataFrame:
@@ -197,37 +143,36 @@ def _candidates(
     judgments: Judgments,
     options: ScoringOptions,
     choices: dict[str, Any],
-    given: dict[str, Any],
+    fitted: dict[str, FittedMapping],
+    named: set[str],
 ) -> list[Candidate]:
-    from dataclasses import replace
-
+    """Every system of the files with its mapped scores; `named` are the systems whose direction was stated."""
     from relstudy.analysis.scoring.candidate import candidate_of
+    from relstudy.analysis.scoring.direction import known_directions
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.mapped import map_scores
     from relstudy.common.console import progress
 
     pairs = JudgedPairs.of(judgments)
-    asked = [name for name in options.directions if name != "*"]
-    known = {Path(file).stem: "higher" for file in files if file.endswith(".npy")}  # similarities
-    known |= {name: "higher" if mapping.increasing else "lower" for name, mapping in given.items()}
-    options = replace(options, directions={**known, **options.directions})
-    found: dict[str, Candidate] = {}
+    similarities = [Path(file).stem for file in files if file.endswith(".npy")]
+    known = known_directions(fitted, similarities)
+    candidates: dict[str, Candidate] = {}
     for file in files:
         for name, rows in _read(file, judgments, choices).groupby("system", sort=False):
-            if str(name) in found:
+            if str(name) in candidates:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
-            found[str(name)] = candidate_of(pairs, str(name), rows, options)
-    for name in asked:
-        if name not in found:
+            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, known)
+    for name in sorted(named):
+        if name not in candidates:
             raise RelstudyError(
-                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(found)}"
+                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(candidates)}"
             )
-    unused = [name for name in given if name not in found]
+    unused = [name for name in fitted if name not in candidates]
     if unused:
         say(f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}.")
     return [
-        map_scores(pairs, candidate, choices["method"], choices["folds"], options.seed, given.get(candidate.name))
-        for candidate in progress(found.values(), "mapping", len(found))
+        map_scores(pairs, candidate, options, fitted.get(candidate.name))
+        for candidate in progress(candidates.values(), "mapping", len(candidates))
     ]
 
 

@@ -11,6 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.scoring.candidate import LEAST_COVERAGE
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
@@ -21,7 +25,6 @@ from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores import read_scores
 
 SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
-LEAST_COVERAGE = 0.5
 THRESHOLDS = {"1-5": 3.0, "binary": 0.5, "1-9": 5.0}
 
 
@@ -57,6 +60,7 @@ class StudyTables:
     files : every file read, in order of name
     notes : what a person should know, one sentence each
     truth : estimates beside their true values, where the study was simulated and these are known; else None
+    comparison : comparison.json, where `relstudy score --save` wrote it for these very judgments; else None
     """
 
     title: str
@@ -69,6 +73,12 @@ class StudyTables:
     files: tuple[InputFile, ...]
     notes: tuple[str, ...] = ()
     truth: pd.DataFrame | None = None
+    comparison: SavedComparison | None = None
+
+    @property
+    def options(self) -> ScoringOptions:
+        """The choices of the scoring run: those of the comparison, else the defaults with the scale's threshold."""
+        return ScoringOptions(threshold=self.threshold) if self.comparison is None else self.comparison.options
 
     @property
     def threshold(self) -> float:
@@ -87,7 +97,7 @@ class StudyTables:
         return beside.fillna("").astype(str).to_numpy(dtype=object)
 
 
-def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
+def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool = False) -> StudyTables:
     """Read what a study's folder holds.
 
     Parameters
@@ -95,6 +105,7 @@ def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
     folder : holds judgments.csv and scores/; raters.csv, calibrated.csv (or ratings.csv), pairs.csv, mappings/, study.toml
         and truth/recovered.csv are used where they are
     judgments : another judgments table
+    low_coverage : whether systems that score under half of the judged pairs are kept
 
     Raises
     ------
@@ -107,7 +118,9 @@ def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
     judged = read_judgments(reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it"))
     ratings = reader.ratings()
     notes: list[str] = []
-    scores = reader.scores(judged.frame, notes)
+    comparison = reader.comparison(judged, notes)
+    allowed = low_coverage or (comparison is not None and comparison.options.low_coverage)
+    scores = reader.scores(judged.frame, notes, 0.0 if allowed else LEAST_COVERAGE)
     return StudyTables(
         title=reader.title(),
         judgments=judged,
@@ -119,6 +132,7 @@ def read_study(folder: Path, judgments: Path | None = None) -> StudyTables:
         files=tuple(sorted(reader.files, key=lambda file: file.name)),
         notes=tuple(notes),
         truth=reader.table("truth/recovered.csv", "quantity", "system", "true", "recovered"),
+        comparison=comparison,
     )
 
 
@@ -171,11 +185,26 @@ class _Reader:
                 return ratings
         return None
 
-    def scores(self, judged: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-        place = self.folder / "scores"
-        files = sorted(path for path in place.glob("*") if path.name.endswith(SCORE_ENDINGS) and path.is_file())
+    def comparison(self, judged: Judgments, notes: list[str]) -> SavedComparison | None:
+        path = self.folder / "comparison.json"
+        if not path.is_file():
+            return None
+        comparison = read_comparison(path)
+        if comparison.pairs.fingerprint != JudgedPairs.of(judged).fingerprint:
+            notes.append(
+                "comparison.json was made with other judgments, so it has no part in this page; "
+                "`relstudy score --save` writes it anew."
+            )
+            return None
+        self.note(path)
+        notes.append("Options and mapped scores are those of comparison.json, except where you stated others.")
+        return comparison
+
+    def scores(self, judged: pd.DataFrame, notes: list[str], least: float) -> pd.DataFrame:
+        folder = self.folder / "scores"
+        files = sorted(path for path in folder.glob("*") if path.name.endswith(SCORE_ENDINGS) and path.is_file())
         if not files:
-            raise RelstudyError(f"{place}: there is no score table; the report needs at least one system's scores")
+            raise RelstudyError(f"{folder}: there is no score table; the report needs at least one system's scores")
         parts: list[pd.DataFrame] = []
         seen: dict[str, str] = {}
         wanted = pd.MultiIndex.from_frame(judged[PAIR])
@@ -188,14 +217,14 @@ class _Reader:
             parts.append(table[pd.MultiIndex.from_frame(table[PAIR]).isin(wanted)])
         scores = pd.concat(parts, ignore_index=True)
         counts = scores.groupby("system").size().reindex(list(seen), fill_value=0)
-        for system, count in counts[counts < LEAST_COVERAGE * len(judged)].items():
+        for system, count in counts[counts < least * len(judged)].items():
             notes.append(
                 f"{system} is left out: it scores {count} of {len(judged)} judged pairs, less than half of them."
             )
-        kept = counts.index[counts >= LEAST_COVERAGE * len(judged)]
+        kept = counts.index[(counts >= least * len(judged)) & (counts > 0)]
         if not len(kept):
             raise RelstudyError(
-                f"{place}: no system scores half of the {len(judged)} judged pairs; check that query_id and result_id "
+                f"{folder}: no system scores half of the {len(judged)} judged pairs; check that query_id and result_id "
                 "are written alike in the scores and in the judgments"
             )
         return scores[scores["system"].isin(kept)].reset_index(drop=True)

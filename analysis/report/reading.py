@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relstudy.analysis.report.words import more_than_chance
+from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import ScoreResult
 
 Term = tuple[str, str]
@@ -23,13 +24,14 @@ def how_often(level: float) -> str:
 
 def level_of(result: ScoreResult) -> float:
     """The level of a result's intervals."""
-    return float(result.conventions.get("level", 0.95))
+    return result.options.level
 
 
 def other_studies(result: ScoreResult) -> str:
     """Over which studies an interval is meant to hold: of this collection's queries, or of any like them."""
-    finite = str(result.conventions.get("population", "")).startswith("finite")
-    return "studies that draw other queries of this collection" if finite else "studies with other queries like these"
+    if result.population.finite:
+        return "studies that draw other queries of this collection"
+    return "studies with other queries like these"
 
 
 def reading_indices(result: ScoreResult) -> list[Term]:
@@ -69,7 +71,7 @@ def reading_indices(result: ScoreResult) -> list[Term]:
                 f"for the number of pairs compared. Below {more_than_chance(result):g} this page speaks of more than chance.",
             )
         )
-    if str(result.conventions.get("weights", "")).startswith("design"):
+    if result.weighting is Weighting.DESIGN:
         terms.append(
             (
                 "Weight",

@@ -19,6 +19,7 @@ from relstudy.analysis.report.words import (
     orders_agree,
     system_sentences,
 )
+from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import INDICES, ScoreResult, SystemScore
 from relstudy.common.estimates import Estimate
 
@@ -32,10 +33,9 @@ def in_words(result: ScoreResult) -> Section:
     """One sentence for each system."""
     several = len(result.systems) > 1
     blocks: list[Block] = [Sentences(system_sentences(result))]
-    relevant = str(result.conventions.get("relevant", "")).replace("judgment >", "a judgment above")
     blocks.append(
         Paragraph(
-            f"A good match is a pair with {relevant}; a system that guesses puts it above a poor one 50 times in 100. "
+            f"A good match is a pair with a judgment above {result.options.threshold:g}; a system that guesses puts it above a poor one 50 times in 100. "
             f"The range behind a number is made to hold the true value in {how_often(level_of(result))} "
             f"{other_studies(result)}." + (" Systems are ordered by correlation." if several else ""),
             quiet=True,
@@ -78,7 +78,7 @@ def comparison(result: ScoreResult) -> Section:
 
 def weighted(result: ScoreResult) -> bool:
     """Whether pairs weigh by design, so that figures speak of the whole collection and not of the judged pairs alone."""
-    return str(result.conventions.get("weights", "")).startswith("design")
+    return result.weighting is Weighting.DESIGN
 
 
 def _of_what(result: ScoreResult) -> str:
@@ -88,11 +88,10 @@ def _of_what(result: ScoreResult) -> str:
 
 
 def _share_relevant(result: ScoreResult) -> float | None:
-    threshold = float(result.conventions["threshold"])
     known = np.isfinite(result.weight)
     if not known.any():
         return None
-    relevant = result.judgment[known] > threshold
+    relevant = result.judgment[known] > result.options.threshold
     return float(np.average(relevant, weights=result.weight[known]))
 
 

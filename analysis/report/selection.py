@@ -81,7 +81,7 @@ def _share(value: float) -> Cell:
 def by_source(
     result: ScoreResult,
     members: Mapping[str, np.ndarray],
-    values: Mapping[str, Mapping[str, np.ndarray]],
+    predictions: Mapping[str, Mapping[str, np.ndarray]],
     draws: Draws,
 ) -> list[Table]:
     """Tables 5.3-5.6: for each system, the correlation by mapping method on the pairs that each system selected.
@@ -89,7 +89,7 @@ def by_source(
     Parameters
     ----------
     members : the pairs of each source, bool [pairs]
-    values : by system and method, out-of-fold mapped scores, float [pairs], NaN where unscored
+    predictions : by system and method, out-of-fold mapped scores, float [pairs], NaN where unscored
     draws : of the judged pairs
     """
     shown = [name for name, pairs in members.items() if pairs.sum() >= FEWEST_PAIRS]
@@ -106,7 +106,7 @@ def by_source(
     everything = np.ones(len(draws.row), dtype=bool)
     for system in order_of(result):
         rows: list[list[Cell]] = []
-        for method, score in values.get(system.name, {}).items():
+        for method, score in predictions.get(system.name, {}).items():
             figures = [pearson(score, members[name]) for name in shown]
             rows.append(
                 [method, *(f.estimate() for f in figures), _mean(figures), pearson(score, everything).estimate()]
@@ -149,7 +149,7 @@ def combined(result: ScoreResult, chose: Collection[str]) -> Table:
     both = not {system.name for system in result.systems} <= set(chose)
     rows: list[list[Cell]] = []
     for system in order_of(result):
-        method = system.mapping.split(",")[0]
+        method = "none" if system.mapping is None else system.mapping.method
         in_sample = Estimate.missing("no mapping") if system.in_sample is None else system.in_sample.pearson
         chosen: list[Cell] = ["yes" if system.name in chose else "no"] if both else []
         rows.append([system.name, *chosen, method, system.estimate("pearson"), in_sample.value, system.raw.pearson])

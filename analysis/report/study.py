@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TypeVar
 
@@ -17,16 +17,17 @@ from relstudy.analysis.report.layout import Block, Command, Heading, Page, Parag
 from relstudy.analysis.report.people import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import count_of
-from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of, with_mapping
+from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.mapped import cross_fitted, fitted_to_all, map_scores
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import ScoringOptions, score_candidates
+from relstudy.analysis.scoring.run import score_candidates
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import source_members
 from relstudy.common.probabilities import PAIR
-from relstudy.mapping.selection import cross_fit
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
@@ -34,59 +35,38 @@ PAPER_METHODS = ("isotonic", "correlation", "bayes")
 PAPER_NAMES = {"isotonic": "least squares (4.1)", "correlation": "correlation (4.2)", "bayes": "Bayesian (4.3)"}
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What may be chosen about a report.
-
-    Parameters
-    ----------
-    threshold : a pair is a good match above this judgment; None takes it from the scale
-    method : mapping for systems without a fitted one
-    folds : folds by query
-    replicates, seed : of the bootstrap; the seed also of the folds
-    by_source : whether the tables by selecting system are made, which fits every method anew
-    population : what intervals speak of (`relstudy.analysis.scoring.candidate.ScoringOptions`)
-    """
-
-    threshold: float | None = None
-    method: str = "isotonic"
-    folds: int = 10
-    replicates: int = 1000
-    seed: int = 0
-    by_source: bool = True
-    population: str = "auto"
-
-
 def study_page(
-    tables: StudyTables, choices: Choices, command: Sequence[str], progress: Progress[tuple[str, str]]
+    tables: StudyTables,
+    options: ScoringOptions,
+    command: Sequence[str],
+    progress: Progress[tuple[str, str]],
+    by_source: bool = True,
 ) -> tuple[Page, ScoreResult]:
     """The page of a study, and the result it shows.
 
     Parameters
     ----------
     tables : as `read_study` gives them
-    choices : see Choices
+    options : the choices of the scoring run
     command : the command line, without any path of this machine
     progress : wraps the long loop, as `relstudy.common.console.progress`
+    by_source : whether the tables by selecting system are made, which needs every method's predictions
     """
-    threshold = tables.threshold if choices.threshold is None else choices.threshold
-    options = ScoringOptions(
-        threshold=threshold, replicates=choices.replicates, seed=choices.seed, population=choices.population
-    )
     pairs = JudgedPairs.of(tables.judgments)
-    candidates, values = _mapped(tables, pairs, options, choices, progress)
+    candidates = _candidates(tables, pairs, options, progress)
+    predictions = _predictions(tables, pairs, options, candidates, progress) if by_source else {}
     result = score_candidates(pairs, candidates, options)
     result = replace(result, notes=(*result.notes, *tables.notes))
     first = scored.score_sections(result)
     conventions = first.pop()
     sections = [
         *first,
-        *_some(raters_section(tables.raters, tables.ratings, choices.seed)),
+        *_some(raters_section(tables.raters, tables.ratings, options.seed)),
         *_some(pairs_section(tables)),
-        paper_section(tables, result, pairs, options, values),
+        paper_section(tables, result, pairs, predictions),
         *_some(truth_section(tables)),
         conventions,
-        provenance(tables, result, choices, command),
+        provenance(tables, result, command),
     ]
     return Page(tables.title, "Relevance study", [lead(tables, result)], sections), result
 
@@ -95,49 +75,61 @@ def _some(section: Section | None) -> list[Section]:
     return [] if section is None else [section]
 
 
-def _mapped(
+def _candidates(
+    tables: StudyTables, pairs: JudgedPairs, options: ScoringOptions, progress: Progress[tuple[str, str]]
+) -> list[Candidate]:
+    """Every system with its mapped scores: as the comparison has them where scores and choices are the same."""
+    known = known_directions(tables.mappings)
+    plain = [
+        candidate_of(pairs, str(name), rows, options, known)
+        for name, rows in tables.scores.groupby("system", sort=False)
+    ]
+    scored_before = {} if tables.comparison is None else {each.name: each for each in tables.comparison.candidates}
+    same_fits = tables.comparison is not None and _fits_of(tables.comparison.options) == _fits_of(options)
+    candidates = []
+    for name, _ in progress([(candidate.name, "") for candidate in plain], "mapping", len(plain)):
+        candidate = next(each for each in plain if each.name == name)
+        before, given = scored_before.pop(name, None), tables.mappings.get(name)
+        if before is not None and before.mapped is not None and same_fits and _same_scores(before, candidate):
+            whole = fitted_to_all(pairs, candidate, before.mapped.mapping.method, options, given)
+            candidates.append(with_mapping(before, replace(before.mapped, fitted=whole)))
+        else:
+            candidates.append(map_scores(pairs, candidate, options, given))
+    return [*candidates, *scored_before.values()]
+
+
+def _fits_of(options: ScoringOptions) -> tuple[str, int, int, str]:
+    """The choices that mapped scores rest on."""
+    return options.method, options.folds, options.seed, options.policy
+
+
+def _same_scores(one: Candidate, other: Candidate) -> bool:
+    return one.direction.higher == other.direction.higher and np.array_equal(one.given, other.given, equal_nan=True)
+
+
+def _predictions(
     tables: StudyTables,
     pairs: JudgedPairs,
     options: ScoringOptions,
-    choices: Choices,
+    candidates: Sequence[Candidate],
     progress: Progress[tuple[str, str]],
-) -> tuple[list[Candidate], dict[str, dict[str, np.ndarray]]]:
-    """Every system with its mapped scores, and the out-of-fold scores by system and method for the paper's tables."""
-    stated = {name: "higher" if mapping.increasing else "lower" for name, mapping in tables.mappings.items()}
-    options = replace(options, directions=stated)
-    plain = {
-        str(name): candidate_of(pairs, str(name), rows, options)
-        for name, rows in tables.scores.groupby("system", sort=False)
-    }
+) -> dict[str, dict[str, np.ndarray]]:
+    """Scores mapped out of fold by system and method for the paper's tables; empty where no source of pairs is known."""
     sources = tables.pair_column("source")
-    by_source = choices.by_source and sources is not None and any(sources)
-    wanted = dict.fromkeys(selection.chose_pairs(list(plain), sources), PAPER_METHODS) if by_source else {}
-    several = len(pairs.queries) > 1
-    jobs = [(name, method) for name in plain for method in ("", *wanted.get(name, ()))]
-    candidates: dict[str, Candidate] = {}
-    values: dict[str, dict[str, np.ndarray]] = {name: {} for name in plain}
+    if sources is None or not any(sources) or len(pairs.queries) < 2:
+        return {}
+    chose = selection.chose_pairs([candidate.name for candidate in candidates], sources)
+    chosen = {candidate.name: candidate for candidate in candidates if candidate.name in chose}
+    predictions: dict[str, dict[str, np.ndarray]] = {name: {} for name in chosen}
+    jobs = [(name, method) for name in chosen for method in PAPER_METHODS]
     for name, method in progress(jobs, "mapping", len(jobs)):
-        candidate = plain[name]
-        if method == "":
-            given = tables.mappings.get(name)
-            candidates[name] = map_scores(pairs, candidate, choices.method, choices.folds, choices.seed, given)
-        elif several:
-            mapped = candidates[name].mapped
-            if mapped is not None and mapped.mapping.split(",")[0] == method:
-                values[name][PAPER_NAMES[method]] = mapped.values
-                continue
-            used = candidate.used
-            column = np.full(len(pairs), np.nan)
-            column[used] = cross_fit(
-                candidate.score[used],
-                pairs.judgment[used],
-                pairs.query_id[used].astype(str),
-                method,
-                choices.folds,
-                choices.seed,
-            )
-            values[name][PAPER_NAMES[method]] = column
-    return list(candidates.values()), values
+        mapped, given = chosen[name].mapped, tables.mappings.get(name)
+        if mapped is not None and mapped.mapping.method == method:
+            values = mapped.values
+        else:
+            values, _ = cross_fitted(pairs, chosen[name], method, options, given)
+        predictions[name][PAPER_NAMES[method]] = values
+    return predictions
 
 
 def lead(tables: StudyTables, result: ScoreResult) -> str:
@@ -210,8 +202,7 @@ def paper_section(
     tables: StudyTables,
     result: ScoreResult,
     pairs: JudgedPairs,
-    options: ScoringOptions,
-    values: dict[str, dict[str, np.ndarray]],
+    predictions: dict[str, dict[str, np.ndarray]],
 ) -> Section:
     """The tables of Shirahatti and Barnard 2005, chapter 5, for this study."""
     blocks: list[Block] = [
@@ -222,10 +213,11 @@ def paper_section(
     ]
     sources = tables.pair_column("source")
     chose = selection.chose_pairs([system.name for system in result.systems], sources)
-    if sources is not None and any(values.values()):
+    if sources is not None and any(predictions.values()):
         members = source_members(sources)
+        options = result.options
         draws = pairs.draws(options.replicates, options.seed, options.population)
-        by_source = selection.by_source(result, members, values, draws)
+        by_source = selection.by_source(result, members, predictions, draws)
         if by_source:
             blocks += [
                 Heading("Does it matter which system selected the pairs?"),
@@ -276,7 +268,7 @@ def _number(text: object) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def provenance(tables: StudyTables, result: ScoreResult, choices: Choices, command: Sequence[str]) -> Section:
+def provenance(tables: StudyTables, result: ScoreResult, command: Sequence[str]) -> Section:
     """What the page was made of, and how to make it again."""
     rows: list[list[Cell]] = [[file.name, file.size, file.sha256] for file in tables.files]
     packages = ["relstudy", "numpy", "scipy", "pandas", "scikit-learn", "cvxpy", "matplotlib"]
@@ -284,9 +276,9 @@ def provenance(tables: StudyTables, result: ScoreResult, choices: Choices, comma
         ("Python", ".".join(map(str, sys.version_info[:3]))),
         *((name, version(name)) for name in packages),
         ("Judgments, fingerprint", str(result.pairs["fingerprint"])),
-        ("Seed", str(choices.seed)),
-        ("Bootstrap replicates", str(choices.replicates)),
-        ("Folds by query", str(choices.folds)),
+        ("Seed", str(result.options.seed)),
+        ("Bootstrap replicates", str(result.options.replicates)),
+        ("Folds by query", str(result.options.folds)),
     ]
     return Section(
         "provenance",

@@ -124,7 +124,7 @@ def clear(comparison: Comparison, result: ScoreResult) -> bool:
 
 def more_than_chance(result: ScoreResult) -> float:
     """The p below which a difference is called more than chance."""
-    return 1 - float(result.conventions.get("level", 0.95))
+    return 1 - result.options.level
 
 
 def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who: str = "the systems") -> str:

@@ -12,28 +12,28 @@ from relstudy.analysis.scoring.context import ScoringContext
 COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "normalised_rank", "pearson"]
 
 
-def indices_by_query(bench: ScoringContext, candidate: Candidate) -> pd.DataFrame:
+def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFrame:
     """One row a query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
 
     An index is NaN where the query does not define it: no relevant pair, only relevant pairs, or equal values.
     """
     used = candidate.used
-    query = bench.pairs.query[used]
+    query = context.pairs.query[used]
     ranking = candidate.ranking
-    relevant = bench.relevant[used]
-    weight = bench.weight(ranking, used) if bench.weights_missing is None else np.full(len(query), np.nan)
+    relevant = context.relevant[used]
+    weight = context.weight(ranking, used) if context.weights_missing is None else np.full(len(query), np.nan)
     values = candidate.mapped.values[used] if candidate.mapped is not None else candidate.score[used]
-    number = len(bench.pairs.queries)
+    number = len(context.pairs.queries)
     precision, area = within_queries(query, ranking, relevant, weight, number)
     return pd.DataFrame(
         {
             "system": candidate.name,
-            "query_id": bench.pairs.queries,
+            "query_id": context.pairs.queries,
             "pairs": np.bincount(query, minlength=number),
             "relevant": np.bincount(query, relevant, number).astype(int),
             "average_precision": precision,
             "normalised_rank": 1.0 - area,
-            "pearson": pearson_within(query, values, bench.pairs.judgment[used], number),
+            "pearson": pearson_within(query, values, context.pairs.judgment[used], number),
         }
     )
 

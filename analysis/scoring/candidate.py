@@ -1,65 +1,27 @@
-"""One system's scores laid beside the judged pairs, and the choices that scoring rests on."""
+"""One system's scores, aligned with the judged pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
-from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS, JudgedPairs
+from relstudy.analysis.scoring.direction import Direction, DirectionSource
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapping_used import MappingUsed
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 
-POLICIES = ("drop", "worst")
 LEAST_COVERAGE = 0.5
-GRADED = ("nDCG@10", "P@10", "AP", "RR")
+"""A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""
 
-
-@dataclass(frozen=True)
-class ScoringOptions:
-    """The choices behind the numbers; all of them stand in the result's conventions.
-
-    Parameters
-    ----------
-    threshold : a pair is relevant where its judgment is above it (3 on 1-5, 0.5 binary, 5 on 1-9)
-    weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
-    policy : "drop" or "worst", for judged pairs without a score
-    low_coverage : whether to go on where a system scores under half of the judged pairs
-    replicates, seed, level : of the bootstrap over queries
-    population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries like
-        these), or "auto" (`JudgedPairs.not_corrected`)
-    directions : system -> "higher", "lower" or "auto"; "*" stands for all others
-    graded : measures of ir-measures to take from the judged pairs, by their names; () for none
-    """
-
-    threshold: float = 3.0
-    weights: str = "design"
-    policy: str = "drop"
-    low_coverage: bool = False
-    replicates: int = REPLICATES
-    seed: int = 0
-    level: float = LEVEL
-    population: str = "auto"
-    directions: Mapping[str, str] = field(default_factory=dict)
-    graded: tuple[str, ...] = GRADED
-
-    def __post_init__(self) -> None:
-        if self.weights not in WEIGHTS:
-            raise RelstudyError(f"weights are {', '.join(WEIGHTS)}; not {self.weights!r}")
-        if self.policy not in POLICIES:
-            raise RelstudyError(f"the coverage policy is {' or '.join(POLICIES)}; not {self.policy!r}")
-        if self.population not in POPULATIONS:
-            raise RelstudyError(f"the population is {', '.join(POPULATIONS)}; not {self.population!r}")
-        object.__setattr__(self, "graded", tuple(self.graded))
-        if not np.isfinite(self.threshold):
-            raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")
-        if self.replicates < 1 or not 0 < self.level < 1:
-            raise RelstudyError("at least one replicate and a level between 0 and 1 are needed")
+DIRECTION_REPLICATES = 200
+"""Replicates behind the interval that decides whether a system runs against the judgments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,92 +31,128 @@ class MappedScores:
     Parameters
     ----------
     values : float [judged pairs], NaN where unscored; each from a mapping that has not seen the pair's query
-    mapping : what was fitted and how it was kept from the data it is scored on, as a phrase
+    mapping : what was fitted and how it was kept from the data it is scored on
     in_sample : float [judged pairs] from the mapping fitted on these very pairs, or None
     fitted : the mapping fitted on all judged pairs, for pictures and for pairs that nobody judged
     """
 
     values: np.ndarray
-    mapping: str
+    mapping: MappingUsed
     in_sample: np.ndarray | None = None
     fitted: FittedMapping | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One system's scores laid beside the judged pairs.
+    """One system's scores, aligned with the judged pairs.
 
     Parameters
     ----------
     given : float [judged pairs], NaN where the system has no score
     score : the same with the coverage policy applied
     used : bool [judged pairs], the pairs that count for this system
+    direction : which scores are better
     """
 
     name: str
     given: np.ndarray
     score: np.ndarray
     used: np.ndarray
-    higher_is_better: bool
-    direction_reason: str
+    direction: Direction
     coverage: Coverage
     mapped: MappedScores | None = None
 
     @property
     def ranking(self) -> np.ndarray:
         """Scores turned so that higher is better, of the pairs used."""
-        return self.score[self.used] if self.higher_is_better else -self.score[self.used]
+        return self.ranking_of(self.used)
+
+    def ranking_of(self, used: np.ndarray) -> np.ndarray:
+        """Scores turned so that higher is better, of some pairs (bool [judged pairs])."""
+        return self.score[used] if self.direction.higher else -self.score[used]
 
 
-def candidate_of(pairs: JudgedPairs, name: str, scores: pd.DataFrame, options: ScoringOptions) -> Candidate:
-    """Lay a system's scores beside the judged pairs and apply the coverage policy."""
-    return candidate_from(pairs, name, pairs.lay_beside(scores), options)
+def candidate_of(
+    pairs: JudgedPairs,
+    name: str,
+    scores: pd.DataFrame,
+    options: ScoringOptions,
+    known: Mapping[str, Direction] | None = None,
+) -> Candidate:
+    """Align a system's scores with the judged pairs and apply the coverage policy.
+
+    Parameters
+    ----------
+    scores : query_id, result_id, score of this system
+    known : directions by system, where scores have one by definition or from a mapping; what `options` states comes first
+
+    Raises
+    ------
+    RelstudyError
+        where it scores no judged pair, or fewer than half of them without leave
+    """
+    aligned = pairs.align_scores(scores)
+    return candidate_from(pairs, name, aligned, options, direction_of(pairs, name, aligned, options, known))
 
 
 def candidate_from(
-    pairs: JudgedPairs, name: str, beside: np.ndarray, options: ScoringOptions, reason: str | None = None
+    pairs: JudgedPairs, name: str, aligned: np.ndarray, options: ScoringOptions, direction: Direction
 ) -> Candidate:
     """As `candidate_of`, from scores already aligned with the judged pairs (NaN where unscored)."""
-    known = np.isfinite(beside)
-    scored = int(known.sum())
-    if scored == 0:
+    scored = np.isfinite(aligned)
+    count = int(scored.sum())
+    if count == 0:
         raise RelstudyError(
             f"system {name!r} scores none of the {len(pairs)} judged pairs; check that query_id and result_id are "
             "written alike in both tables"
         )
-    if scored < LEAST_COVERAGE * len(pairs) and not options.low_coverage:
+    if count < LEAST_COVERAGE * len(pairs) and not options.low_coverage:
         raise RelstudyError(
-            f"system {name!r} scores {scored} of {len(pairs)} judged pairs ({scored / len(pairs):.0%}), less than half; "
+            f"system {name!r} scores {count} of {len(pairs)} judged pairs ({count / len(pairs):.0%}), less than half; "
             "say so to go on (--allow-low-coverage), and read the result with care"
         )
-    places = np.flatnonzero(~known)[:5]
-    examples = tuple((str(pairs.query_id[i]), str(pairs.result_id[i])) for i in places)
-    coverage = Coverage(scored, len(pairs), options.policy, examples)
-    higher, found = _direction(pairs, name, beside, known, options)
-    score, used = beside, known
-    if options.policy == "worst" and scored < len(pairs):
-        worst = beside[known].min() if higher else beside[known].max()
-        score = np.where(known, beside, np.nextafter(worst, -np.inf if higher else np.inf))
+    unscored = np.flatnonzero(~scored)[:5]
+    examples = tuple((str(pairs.query_id[i]), str(pairs.result_id[i])) for i in unscored)
+    coverage = Coverage(count, len(pairs), options.policy, examples)
+    score, used = aligned, scored
+    if options.policy == "worst" and count < len(pairs):
+        worst = aligned[scored].min() if direction.higher else aligned[scored].max()
+        score = np.where(scored, aligned, np.nextafter(worst, -np.inf if direction.higher else np.inf))
         used = np.ones(len(pairs), dtype=bool)
-    return Candidate(name, beside, score, used, higher, reason or found, coverage)
+    return Candidate(name, aligned, score, used, direction, coverage)
 
 
 def with_mapping(candidate: Candidate, mapped: MappedScores | None) -> Candidate:
-    """The candidate with its scores on the human scale beside it."""
+    """The candidate with its scores on the human scale."""
     return candidate if mapped is None else replace(candidate, mapped=mapped)
 
 
-def _direction(
-    pairs: JudgedPairs, name: str, beside: np.ndarray, known: np.ndarray, options: ScoringOptions
-) -> tuple[bool, str]:
-    stated = options.directions.get(name, options.directions.get("*", "auto"))
-    if stated in ("higher", "lower"):
-        return stated == "higher", f"{stated} is better, as stated, as the given mapping runs or as similarities do"
-    counts = pairs.counts(200, options.seed)
-    rho = CorrelationBootstrap(pairs.query[known], pairs.judgment[known], counts).correlate(
-        beside[known], ("spearman",)
-    )
-    interval = rho["spearman"].estimate(options.level)
-    if interval.high is not None and interval.high < 0:
-        return False, "lower is better: Spearman's correlation with the judgments is below zero, interval included"
-    return True, "higher is better"
+def direction_of(
+    pairs: JudgedPairs,
+    name: str,
+    aligned: np.ndarray,
+    options: ScoringOptions,
+    known: Mapping[str, Direction] | None = None,
+) -> Direction:
+    """Which scores of a system are better: as stated, else as known, else higher unless the judgments deny it."""
+    stated = options.stated_direction(name)
+    if stated != "auto":
+        return Direction(stated == "higher", DirectionSource.STATED)
+    if known is not None and name in known:
+        return known[name]
+    if runs_against(pairs, aligned, True, options):
+        return Direction(False, DirectionSource.FOUND)
+    return Direction(True, DirectionSource.USUAL)
+
+
+def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options: ScoringOptions) -> bool:
+    """Whether Spearman's correlation with the judgments contradicts a direction, its whole interval included."""
+    scored = np.isfinite(aligned)
+    if not scored.any():
+        return False
+    counts = pairs.counts(DIRECTION_REPLICATES, options.seed)
+    correlation = CorrelationBootstrap(pairs.query[scored], pairs.judgment[scored], counts)
+    interval = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level)
+    if interval.low is None or interval.high is None:
+        return False
+    return interval.high < 0 if higher else interval.low > 0

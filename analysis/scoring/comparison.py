@@ -18,15 +18,17 @@ LEAST_COMMON = 0.5
 """Chances of being first are given only where all systems score at least this share of the judged pairs."""
 
 
-def compare(bench: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Comparison]:
+def compare(
+    context: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]
+) -> list[Comparison]:
     """Every pair of systems in every index, Holm-corrected within the index."""
     results: list[Comparison] = []
-    clusters = bench.draws.queries
+    clusters = context.draws.queries
     couples = list(combinations(range(len(systems)), 2))
     shared = [candidates[a].used & candidates[b].used for a, b in couples]
     differences = []
     for (a, b), used in zip(couples, shared, strict=True):
-        left, right = (_figures_on(bench, candidates[k], systems[k], used) for k in (a, b))
+        left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
         differences.append({index: left[index] - right[index] for index in INDICES})
     for index in INDICES:
         p_values = [p_value(difference[index], clusters) for difference in differences]
@@ -37,7 +39,7 @@ def compare(bench: ScoringContext, candidates: Sequence[Candidate], systems: Seq
                     systems[a].name,
                     systems[b].name,
                     index,
-                    difference[index].estimate(bench.options.level),
+                    difference[index].estimate(context.options.level),
                     None if np.isnan(p) else float(p),
                     None if np.isnan(p_holm) else float(p_holm),
                     int(used.sum()),
@@ -47,12 +49,12 @@ def compare(bench: ScoringContext, candidates: Sequence[Candidate], systems: Seq
 
 
 def _figures_on(
-    bench: ScoringContext, candidate: Candidate, system: SystemScore, used: np.ndarray
+    context: ScoringContext, candidate: Candidate, system: SystemScore, used: np.ndarray
 ) -> Mapping[str, BootstrapStatistic]:
     """The compared indices on the pairs `used`; computed anew only where these are not the system's own."""
     if np.array_equal(used, candidate.used):
         return system.figures
-    return bench.compared(candidate, used)
+    return context.compared(candidate, used)
 
 
 def p_value(difference: BootstrapStatistic, clusters: int) -> float:
@@ -95,14 +97,16 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return corrected
 
 
-def orderings(bench: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]) -> list[Ordering]:
+def orderings(
+    context: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]
+) -> list[Ordering]:
     """The systems by each index, and the share of replicates in which each is the best."""
     if len(systems) < 2:
         return []
     common = np.logical_and.reduce([candidate.used for candidate in candidates])
     pairs = int(common.sum())
     enough = pairs >= LEAST_COMMON * len(common)
-    on_common = [_figures_on(bench, c, s, common) for c, s in zip(candidates, systems, strict=True)] if enough else []
+    on_common = [_figures_on(context, c, s, common) for c, s in zip(candidates, systems, strict=True)] if enough else []
     results = []
     for index in INDICES:
         sign = 1.0 if BETTER[index] == "higher" else -1.0

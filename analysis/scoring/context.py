@@ -8,8 +8,9 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
-from relstudy.analysis.scoring.candidate import Candidate, ScoringOptions
-from relstudy.analysis.scoring.judged import JudgedPairs, rank_power_weights
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import INDICES
 from relstudy.common.estimates import Estimate
 
@@ -38,7 +39,7 @@ class ScoringContext:
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Weights of the pairs used, for a system that ranks them so."""
-        return rank_power_weights(ranking) if self.options.weights == "rank-power" else self.design[used]
+        return rank_power_weights(ranking) if self.options.weights == Weighting.RANK_POWER else self.design[used]
 
     def prepared(self, used: np.ndarray) -> Retrieval:
         """The pairs used, prepared for precision and recall."""
@@ -63,8 +64,8 @@ class ScoringContext:
             missing = BootstrapStatistic(np.nan, self.nothing, "no pair is scored by both")
             return dict.fromkeys(INDICES, missing)
         values = candidate.mapped.values if candidate.mapped is not None else candidate.score
-        ranking = candidate.score[used] if candidate.higher_is_better else -candidate.score[used]
-        return self.judgments(used).correlate(values[used], ("pearson",)) | self.retrieval(ranking, used)
+        correlation = self.judgments(used).correlate(values[used], ("pearson",))
+        return correlation | self.retrieval(candidate.ranking_of(used), used)
 
     def estimate(self, figure: BootstrapStatistic) -> Estimate:
         """The figure with its interval; a single query has none."""

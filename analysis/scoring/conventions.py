@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from relstudy.analysis.indices.precision_recall import RARE
-from relstudy.analysis.scoring.candidate import Candidate, ScoringOptions
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
+from relstudy.analysis.scoring.mapping_used import MappingOrigin
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.trec import lowest_grade
 
 FEW_QUERIES = 10
@@ -22,26 +24,17 @@ def numbers(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
     }
 
 
-def population(pairs: JudgedPairs, options: ScoringOptions) -> str:
-    """Whether intervals speak of a finite population of queries, in words."""
-    reason = pairs.not_corrected(options.population, options.replicates)
-    if reason is not None:
-        return f"not corrected: {reason}"
-    low, high = pairs.fraction.min(), pairs.fraction.max()
-    share = f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
-    return f"finite population of queries: f = {share}, corrected"
-
-
 def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
     """Every choice behind the numbers, in words and values."""
-    if options.weights == "design" and not pairs.probability_given:
+    weighting = {
+        Weighting.DESIGN: "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
+        Weighting.EQUAL: "equal, by request",
+        Weighting.RANK_POWER: (
+            "rank-power: the rank in the pooled order to the fifth power (Shirahatti and Barnard 2005, section 5.5.3)"
+        ),
+    }[pairs.weighting(options.weights)]
+    if options.weights == Weighting.DESIGN and not pairs.probability_given:
         weighting = "equal: the judgments carry no inclusion probability"
-    else:
-        weighting = {
-            "design": "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
-            "equal": "equal, by request",
-            "rank-power": "rank-power: the rank in the pooled order to the fifth power (Shirahatti and Barnard 2005, section 5.5.3)",
-        }[options.weights]
     return {
         "threshold": options.threshold,
         "relevant": f"judgment > {options.threshold:g}",
@@ -57,7 +50,7 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
             "mappings are not refitted within replicates; precision and recall that rest on fewer than "
             f"{RARE} hits or misses are widened to Korn and Graubard's interval"
         ),
-        "population": population(pairs, options),
+        "population": pairs.population(options.population, options.replicates).sentence(),
         "comparison": (
             "first minus second on the pairs both score, same replicates; p from the bootstrap standard error and "
             "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"
@@ -75,7 +68,7 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
 def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> list[str]:
     """What a person should know about these figures, one sentence each."""
     notes = []
-    if options.weights == "design" and not pairs.probability_given:
+    if options.weights == Weighting.DESIGN and not pairs.probability_given:
         notes.append("The judgments carry no inclusion probability, so all pairs weigh alike.")
     reason = pairs.weights_missing(options.weights)
     if reason is not None:
@@ -96,6 +89,12 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
                 f"{candidate.name} scores {coverage.scored} of {coverage.judged} judged pairs "
                 f"({coverage.fraction:.1%}); the others are {done}."
             )
-        if not candidate.higher_is_better:
-            notes.append(f"{candidate.name} is ranked by ascending score: {candidate.direction_reason}.")
+        if not candidate.direction.higher:
+            notes.append(f"{candidate.name} is ranked by ascending score: {candidate.direction.sentence()}.")
+    anew: dict[str, list[str]] = {}
+    for candidate in candidates:
+        if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:
+            anew.setdefault(candidate.mapped.mapping.why_anew, []).append(candidate.name)
+    for reason, names in anew.items():
+        notes.append(f"Out of fold these are mapped anew, since of each one's mapping {reason}: {', '.join(names)}.")
     return notes

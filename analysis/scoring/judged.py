@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +16,48 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 
 PAIR = ["query_id", "result_id"]
-WEIGHTS = ("design", "equal", "rank-power")
 POPULATIONS = ("auto", "collection", "open")
+
+
+class Weighting(StrEnum):
+    """How judged pairs are weighted."""
+
+    DESIGN = "design"
+    EQUAL = "equal"
+    RANK_POWER = "rank-power"
+
+
+WEIGHTS = tuple(weighting.value for weighting in Weighting)
+
+
+@dataclass(frozen=True)
+class Population:
+    """What intervals speak of.
+
+    Parameters
+    ----------
+    finite : whether the queries are a sample of a collection's queries with known probability, and intervals are
+        corrected for it
+    lowest, highest : the least and the greatest of these probabilities; NaN where not finite
+    reason : why intervals are not corrected, as a phrase; empty where they are
+
+    Examples
+    --------
+    >>> Population(True, 0.5, 0.5).sentence()
+    'finite population of queries: f = 0.5, corrected'
+    """
+
+    finite: bool
+    lowest: float = float("nan")
+    highest: float = float("nan")
+    reason: str = ""
+
+    def sentence(self) -> str:
+        """All of it in words."""
+        if not self.finite:
+            return f"not corrected: {self.reason}"
+        share = f"{self.lowest:.2g}" if self.lowest == self.highest else f"{self.lowest:.2g} to {self.highest:.2g}"
+        return f"finite population of queries: f = {share}, corrected"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +146,12 @@ class JudgedPairs:
         """Whether the judgment is above the threshold, bool [pairs]."""
         return self.judgment > threshold
 
+    def weighting(self, asked: str) -> Weighting:
+        """How pairs are weighted where `asked` is one of WEIGHTS: alike where no inclusion probability is known."""
+        if asked == Weighting.DESIGN and not self.probability_given:
+            return Weighting.EQUAL
+        return Weighting(asked)
+
     def weights_missing(self, weights: str) -> str | None:
         """Why pairs cannot be weighted this way, or None."""
         unknown = int(np.isnan(self.probability).sum())
@@ -130,13 +177,14 @@ class JudgedPairs:
         fraction[self.query] = self.query_probability
         return fraction
 
-    def not_corrected(self, population: str, replicates: int) -> str | None:
-        """Why intervals do not take the queries for a sample of a finite population, or None where they do.
+    def population(self, asked: str, replicates: int) -> Population:
+        """What intervals speak of.
 
         Parameters
         ----------
-        population : "collection" (the queries that could have been drawn), "open" (any queries like these), or "auto":
-            the collection where the queries were drawn from a larger one with known probability, else open
+        asked : "collection" (the queries that could have been drawn), "open" (any queries like these), or "auto": the
+            collection where the queries were drawn from a larger one with known probability, else open
+        replicates : of the bootstrap
 
         Raises
         ------
@@ -144,31 +192,33 @@ class JudgedPairs:
             where "collection" is asked for and cannot be had
         """
         unknown = int(np.isnan(self.fraction).sum())
-        reason = None
-        if population == "open":
-            return "by request"
+        reason = ""
+        if asked == "open":
+            return Population(False, reason="by request")
         if unknown:
             reason = f"query_probability unknown for {unknown} of {len(self.queries)} queries"
-        elif np.isnan(self.probability).any():
+        elif not self.probability_given or np.isnan(self.probability).any():
             reason = "inclusion_probability unknown"
         elif len(self) * replicates > MOST_CELLS:
             most = MOST_CELLS // len(self)
             reason = f"{len(self):,} pairs and {replicates:,} replicates need too much memory (up to {most:,} replicates do not)"
-        if reason is not None and population == "collection":
+        if reason and asked == "collection":
             raise RelstudyError(f"intervals cannot speak of the collection (--population collection): {reason}")
-        if reason is None and population == "auto" and (self.fraction == 1).all():
+        if not reason and asked == "auto" and (self.fraction == 1).all():
             reason = "every query was taken (query_probability 1), so they stand for others like them"
-        return reason
+        if reason:
+            return Population(False, reason=reason)
+        return Population(True, float(self.fraction.min()), float(self.fraction.max()))
 
     def draws(self, replicates: int = REPLICATES, seed: int = 0, population: str = "auto") -> Draws:
         """The bootstrap's draws, corrected for a finite population of queries where that is known."""
-        if self.not_corrected(population, replicates) is not None:
+        if not self.population(population, replicates).finite:
             return whole_queries(self.query, len(self.queries), replicates, seed)
         given_query = np.minimum(1.0, self.probability / self.query_probability)
         order = np.lexsort((self.result_id.astype(str), self.query))
         return two_stages(self.query, self.fraction, given_query, replicates, seed, order)
 
-    def lay_beside(self, scores: pd.DataFrame) -> np.ndarray:
+    def align_scores(self, scores: pd.DataFrame) -> np.ndarray:
         """One system's scores for the judged pairs, float [pairs], NaN where it has none.
 
         Parameters
@@ -177,9 +227,9 @@ class JudgedPairs:
         """
         have = pd.MultiIndex.from_arrays([scores["query_id"].astype(object), scores["result_id"].astype(object)])
         want = pd.MultiIndex.from_arrays([self.query_id, self.result_id])
-        place = have.get_indexer(want)
+        row = have.get_indexer(want)
         values = scores["score"].to_numpy(dtype=float)
-        return np.where(place >= 0, values[place], np.nan)
+        return np.where(row >= 0, values[row], np.nan)
 
 
 def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:

@@ -2,73 +2,125 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, with_mapping
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapping_used import MappingOrigin, MappingUsed
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.out_of_fold import fingerprint, order_of_pairs
 from relstudy.mapping.selection import METHODS, cross_fit, fit_mapping
 
 
 def map_scores(
-    pairs: JudgedPairs,
-    candidate: Candidate,
-    method: str = "isotonic",
-    folds: int = 10,
-    seed: int = 0,
-    given: FittedMapping | None = None,
+    pairs: JudgedPairs, candidate: Candidate, options: ScoringOptions | None = None, given: FittedMapping | None = None
 ) -> Candidate:
     """The candidate with its mapped scores.
 
-    Without a fitted mapping, `method` is fitted anew for each fold of queries and applied to the queries left out.
+    Without a fitted mapping, `options.method` is fitted anew for each fold of queries and applied to the queries left out.
     A fitted mapping may have been fitted on these very judgments, so its own correlation is given only as "in
-    sample"; the figure that counts is again from folds, by the method of the given mapping.
+    sample"; the figure that counts is again from folds, by the method of the given mapping: those kept with it where they
+    are of these pairs, scores and judgments. A direction that is stated, or that scores have by definition, binds every
+    fit; a given mapping that runs the other way then gives its method alone.
 
     Parameters
     ----------
-    method : isotonic, bagged, correlation, bayes, best, or none (no mapping at all)
-    folds : at least 2; with fewer queries than folds each query is a fold; with a single query there is no mapping
+    options : method, folds and seed; with fewer queries than folds each query is a fold, with one there is no mapping
     given : a fitted mapping of this system
 
     Examples
     --------
     >>> import pandas as pd
     >>> from relstudy.analysis.scoring.candidate import candidate_of
-    >>> from relstudy.analysis.scoring.run import ScoringOptions
     >>> table = pd.DataFrame({"query_id": list("aabbcc"), "result_id": list("uvwxyz"), "judgment": [1, 5, 2, 4, 1, 4]})
     >>> pairs = JudgedPairs.of(table.assign(inclusion_probability=1.0))
     >>> candidate = candidate_of(pairs, "one", table.assign(score=table["judgment"] / 5), ScoringOptions())
-    >>> map_scores(pairs, candidate).mapped.mapping
+    >>> map_scores(pairs, candidate).mapped.mapping.sentence()
     'isotonic, out of fold (3 folds by query, seed 0)'
     """
-    if given is not None and given.method in METHODS:
-        method = given.method
-    used = candidate.used
-    score, judgment, query = candidate.score[used], pairs.judgment[used], pairs.query_id[used].astype(str)
-    queries = len(np.unique(query))
-    if method == "none" or queries < 2:
+    options = options or ScoringOptions()
+    method = given.method if given is not None and given.method in METHODS else options.method
+    if method == "none" or len(np.unique(pairs.query[candidate.used])) < 2:
         return candidate
-    values, in_sample = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
-    values[used] = _one_constant(cross_fit(score, judgment, query, method, folds, seed), query, folds, seed)
-    phrase = f"{method}, out of fold ({min(folds, queries)} folds by query, seed {seed})"
-    if given is None:
-        whole = fit_mapping(score, judgment, query, _whole(method), seed, system=candidate.name)
-    else:
-        whole = given
-        phrase += "; the mapping given may have seen these judgments, so it only serves the figure in sample"
-    in_sample[used] = whole.predict(score)
-    return with_mapping(candidate, MappedScores(values, phrase, in_sample, whole))
+    values, used = cross_fitted(pairs, candidate, method, options, given)
+    whole = fitted_to_all(pairs, candidate, method, options, given)
+    in_sample = np.full(len(pairs), np.nan)
+    in_sample[candidate.used] = whole.predict(candidate.score[candidate.used])
+    return with_mapping(candidate, MappedScores(values, used, in_sample, whole))
 
 
-def _one_constant(mapped: np.ndarray, query: np.ndarray, folds: int, seed: int) -> np.ndarray:
+def cross_fitted(
+    pairs: JudgedPairs, candidate: Candidate, method: str, options: ScoringOptions, given: FittedMapping | None = None
+) -> tuple[np.ndarray, MappingUsed]:
+    """Mapped scores out of fold by one method, and where they come from.
+
+    Parameters
+    ----------
+    given : a fitted mapping of this system, whose predictions out of fold are taken where they are of these pairs,
+        scores, judgments, folds and direction
+
+    Returns
+    -------
+    float [judged pairs], NaN where unscored
+    """
+    score, judgment, query = _used(pairs, candidate)
+    folds = min(options.folds, len(np.unique(query)))
+    kept = None if given is None else given.out_of_fold
+    direction = direction_of_fits(candidate, given)
+    used = MappingUsed(method, folds, options.seed)
+    values = np.full(len(pairs), np.nan)
+    if given is not None:
+        why_anew: str | None = "no predictions are kept"
+        if kept is not None:
+            result_id = pairs.result_id[candidate.used]
+            print_of_pairs = fingerprint(query, result_id, score, judgment)
+            why_anew = kept.unfit(print_of_pairs, method, options.folds, options.seed, direction)
+            if why_anew is None:
+                predictions = np.empty(len(score))
+                predictions[order_of_pairs(query, result_id)] = kept.predictions[method]
+                values[candidate.used] = _one_constant(predictions, query, options)
+                return values, replace(used, origin=MappingOrigin.KEPT, weights=kept.weights)
+        used = replace(used, origin=MappingOrigin.ANEW, why_anew=why_anew or "")
+    predictions = cross_fit(score, judgment, query, method, options.folds, options.seed, direction=direction)
+    values[candidate.used] = _one_constant(predictions, query, options)
+    return values, used
+
+
+def fitted_to_all(
+    pairs: JudgedPairs, candidate: Candidate, method: str, options: ScoringOptions, given: FittedMapping | None = None
+) -> FittedMapping:
+    """The mapping of all judged pairs: the given one, or fitted here where there is none or a bound direction denies it."""
+    if given is not None and not (candidate.direction.binds and given.increasing != candidate.direction.higher):
+        return given
+    score, judgment, query = _used(pairs, candidate)
+    direction = direction_of_fits(candidate, given)
+    return fit_mapping(score, judgment, query, _whole(method), options.seed, system=candidate.name, direction=direction)
+
+
+def direction_of_fits(candidate: Candidate, given: FittedMapping | None = None) -> str:
+    """The direction that binds a system's fits: the candidate's where it binds, else that the given mapping was bound to."""
+    if candidate.direction.binds:
+        return "higher" if candidate.direction.higher else "lower"
+    return "auto" if given is None or given.out_of_fold is None else given.out_of_fold.direction
+
+
+def _used(pairs: JudgedPairs, candidate: Candidate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    used = candidate.used
+    return candidate.score[used], pairs.judgment[used], pairs.query_id[used].astype(str)
+
+
+def _one_constant(mapped: np.ndarray, query: np.ndarray, options: ScoringOptions) -> np.ndarray:
     """Mapped scores as they are, but a single value where the mapping is constant in every fold.
 
     The folds' constants are means of what was not left out: high where the judgments left out are low. They would
     correlate with the judgments, and negatively, though the mapping says nothing.
     """
-    frame = pd.Series(mapped).groupby(folds_by_group(query, folds, seed))
+    frame = pd.Series(mapped).groupby(folds_by_group(query, options.folds, options.seed))
     return np.full(len(mapped), mapped.mean()) if (frame.nunique() == 1).all() else mapped
 
 

@@ -10,6 +10,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.direction import Direction
+from relstudy.analysis.scoring.judged import Population, Weighting
+from relstudy.analysis.scoring.mapping_used import MappingUsed
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
 
@@ -94,11 +98,10 @@ class SystemScore:
     Parameters
     ----------
     name : the system
-    higher_is_better : whether results are ranked by descending score
-    direction_reason : how that was decided
+    direction : which scores are better, and how that is known
     raw : correlations of the scores as they are (negative for a distance)
     mapped : correlations of the mapped scores, never with data that the mapping has seen; missing where there are none
-    mapping : which mapping, and how it was kept from the data it is scored on
+    mapping : which mapping, and how it was kept from the data it is scored on; None without one
     in_sample : correlations of the same kind of mapping on its own data, for the record only
     average_precision, normalised_rank : weighted, each with its interval
     normalised_rank_variants : other forms by name ("plain" Eq. 5.3, "fifth_power" Eq. 5.5, "random_*" baselines)
@@ -112,11 +115,10 @@ class SystemScore:
     """
 
     name: str
-    higher_is_better: bool
-    direction_reason: str
+    direction: Direction
     raw: Correlations
     mapped: Correlations
-    mapping: str
+    mapping: MappingUsed | None
     in_sample: Correlations | None
     average_precision: Estimate
     normalised_rank: Estimate
@@ -136,8 +138,15 @@ class SystemScore:
             return self.mapped.pearson if self.mapped_scores is not None else self.raw.pearson
         return {"average_precision": self.average_precision, "normalised_rank": self.normalised_rank}[index]
 
+    @property
+    def mapping_sentence(self) -> str:
+        """Which mapping, in words."""
+        return "none" if self.mapping is None else self.mapping.sentence()
+
     def as_json(self) -> dict[str, Any]:
-        mapped = self.mapped.as_json() | {"mapping": self.mapping}
+        mapped = self.mapped.as_json() | {"mapping": self.mapping_sentence}
+        if self.mapping is not None:
+            mapped["fit"] = self.mapping.as_json()
         if self.in_sample is not None:
             mapped["in_sample"] = self.in_sample.as_json()
         return {
@@ -146,8 +155,9 @@ class SystemScore:
             "average_precision": self.average_precision.as_json(),
             "normalised_rank": self.normalised_rank.as_json(),
             "coverage": self.coverage.as_json(),
-            "higher_is_better": self.higher_is_better,
-            "direction": self.direction_reason,
+            "higher_is_better": self.direction.higher,
+            "direction": self.direction.sentence(),
+            "direction_source": self.direction.source.value,
             "normalised_rank_variants": dict(self.normalised_rank_variants),
             "precision_recall": [point.as_json() for point in self.points],
             "graded": {name: estimate.as_json() for name, estimate in self.graded.items()},
@@ -247,7 +257,9 @@ class ScoreResult:
     ----------
     systems : in the order given
     pairs : numbers: judged, queries, relevant, and the fingerprint of the judgments
-    conventions : every choice behind the numbers, by name
+    options : every choice made
+    weighting, population : how pairs are weighted, and what intervals speak of, as the judgments allow
+    conventions : every choice behind the numbers in words, by name
     comparisons, orderings, agreement : between systems; empty with a single one
     per_query : DataFrame[system, query_id, pairs, relevant, average_precision, normalised_rank, pearson], NaN where
         undefined within a query
@@ -257,6 +269,9 @@ class ScoreResult:
 
     systems: tuple[SystemScore, ...]
     pairs: Mapping[str, Any]
+    options: ScoringOptions
+    weighting: Weighting
+    population: Population
     conventions: Mapping[str, Any]
     comparisons: tuple[Comparison, ...]
     orderings: tuple[Ordering, ...]

@@ -17,11 +17,12 @@ from relstudy.analysis.indices.normalised_rank import (
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.by_query import indices_by_query
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, ScoringOptions, candidate_of, with_mapping
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
 from relstudy.analysis.scoring.comparison import agreements, compare, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.scoring.trec import graded_figures
 from relstudy.calibration.judgments import Judgments
@@ -80,18 +81,21 @@ def score_candidates(
     """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
     if not candidates:
         raise RelstudyError("there is no system to score")
-    bench = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
-    systems = [score_one(bench, candidate) for candidate in (progress(candidates) if progress else candidates)]
-    comparisons = compare(bench, candidates, systems)
-    ranked = orderings(bench, candidates, systems)
+    context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
+    systems = [score_one(context, candidate) for candidate in (progress(candidates) if progress else candidates)]
+    comparisons = compare(context, candidates, systems)
+    ranked = orderings(context, candidates, systems)
     return ScoreResult(
         tuple(systems),
         numbers(pairs, options),
+        options,
+        pairs.weighting(options.weights),
+        pairs.population(options.population, options.replicates),
         conventions_of(pairs, options),
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(systems, options.level)),
-        pd.concat([indices_by_query(bench, candidate) for candidate in candidates], ignore_index=True),
+        pd.concat([indices_by_query(context, candidate) for candidate in candidates], ignore_index=True),
         tuple(notes_on(pairs, candidates, options)),
         pairs.query_id,
         pairs.result_id,
@@ -100,10 +104,10 @@ def score_candidates(
     )
 
 
-def score_one(bench: ScoringContext, candidate: Candidate) -> SystemScore:
+def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
     """Every index of one system."""
     used, ranking = candidate.used, candidate.ranking
-    judgments = bench.judgments(used)
+    judgments = context.judgments(used)
     raw = judgments.correlate(candidate.score[used])
     figures: dict[str, BootstrapStatistic] = {f"raw_{name}": figure for name, figure in raw.items()}
     mapped = in_sample = None
@@ -115,23 +119,22 @@ def score_one(bench: ScoringContext, candidate: Candidate) -> SystemScore:
         if candidate.mapped.in_sample is not None:
             in_sample = judgments.correlate(candidate.mapped.in_sample[used], ("pearson", "spearman", "kendall"))
     figures["pearson"] = figures["mapped_pearson" if mapped is not None else "raw_pearson"]
-    figures |= bench.retrieval(ranking, used)
-    graded = graded_figures(bench, candidate, bench.options.graded)
+    figures |= context.retrieval(ranking, used)
+    graded = graded_figures(context, candidate, context.options.graded)
     missing = {name: _without_figure() for name in CORRELATIONS}
     return SystemScore(
         candidate.name,
-        candidate.higher_is_better,
-        candidate.direction_reason,
-        _correlations(bench, raw),
-        _correlations(bench, missing if mapped is None else mapped),
-        "none" if candidate.mapped is None else candidate.mapped.mapping,
-        None if in_sample is None else _correlations(bench, in_sample),
-        bench.estimate(figures["average_precision"]),
-        bench.estimate(figures["normalised_rank"]),
-        _variants(bench, ranking, used),
-        _points(bench, ranking, used, candidate.higher_is_better),
-        _curve(bench, ranking, used, candidate.higher_is_better),
-        {name: bench.estimate(figure) for name, figure in graded.items()},
+        candidate.direction,
+        _correlations(context, raw),
+        _correlations(context, missing if mapped is None else mapped),
+        None if candidate.mapped is None else candidate.mapped.mapping,
+        None if in_sample is None else _correlations(context, in_sample),
+        context.estimate(figures["average_precision"]),
+        context.estimate(figures["normalised_rank"]),
+        _variants(context, ranking, used),
+        _points(context, ranking, used, candidate.direction.higher),
+        _curve(context, ranking, used, candidate.direction.higher),
+        {name: context.estimate(figure) for name, figure in graded.items()},
         candidate.coverage,
         np.where(used, candidate.score, np.nan),
         None if candidate.mapped is None else candidate.mapped.values,
@@ -140,37 +143,37 @@ def score_one(bench: ScoringContext, candidate: Candidate) -> SystemScore:
     )
 
 
-def _correlations(bench: ScoringContext, figures: Mapping[str, BootstrapStatistic]) -> Correlations:
-    return Correlations(*(bench.estimate(figures[name]) for name in CORRELATIONS))
+def _correlations(context: ScoringContext, figures: Mapping[str, BootstrapStatistic]) -> Correlations:
+    return Correlations(*(context.estimate(figures[name]) for name in CORRELATIONS))
 
 
-def _variants(bench: ScoringContext, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:
-    relevant = bench.relevant[used]
+def _variants(context: ScoringContext, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:
+    relevant = context.relevant[used]
     figures = {
         "plain_eq_5_3": normalised_rank_plain(relevant, ranking),
         "fifth_power_eq_5_5": normalised_rank_fifth_power(relevant, ranking),
     }
-    if bench.weights_missing is None:
+    if context.weights_missing is None:
         chance = random_assignment(len(relevant), int(relevant.sum()))
         figures |= {f"random_{name}": value for name, value in chance.items()}
     return {name: value if np.isfinite(value) else None for name, value in figures.items()}
 
 
 def _points(
-    bench: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool
+    context: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool
 ) -> tuple[PrecisionRecallPoint, ...]:
-    prepared = bench.prepared(used)
-    if bench.weights_missing is not None or prepared.undefined is not None:
+    prepared = context.prepared(used)
+    if context.weights_missing is not None or prepared.undefined is not None:
         return ()
-    points = prepared.operating_points(ranking, bench.weight(ranking, used))
+    points = prepared.operating_points(ranking, context.weight(ranking, used))
     sign = 1.0 if higher else -1.0
     return tuple(
         PrecisionRecallPoint(
             float(share),
             float(retrieved),
             sign * float(threshold),
-            bench.estimate(precision),
-            bench.estimate(recall),
+            context.estimate(precision),
+            context.estimate(recall),
         )
         for share, retrieved, threshold, precision, recall in zip(
             points.share, points.retrieved, points.threshold, points.precision, points.recall, strict=True
@@ -178,10 +181,10 @@ def _points(
     )
 
 
-def _curve(bench: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool) -> pd.DataFrame:
-    if bench.weights_missing is not None or not bench.relevant[used].any():
+def _curve(context: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool) -> pd.DataFrame:
+    if context.weights_missing is not None or not context.relevant[used].any():
         return pd.DataFrame({"threshold": [], "precision": [], "recall": []}, dtype=float)
-    curve = precision_recall_curve(bench.relevant[used], ranking, bench.weight(ranking, used))
+    curve = precision_recall_curve(context.relevant[used], ranking, context.weight(ranking, used))
     number = len(curve.recall)
     keep = np.unique(np.r_[np.searchsorted(curve.recall, np.linspace(0, 1, 400)), np.arange(min(number, 100))])
     keep = np.unique(np.r_[keep[keep < number], number - 1])

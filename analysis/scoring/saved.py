@@ -14,15 +14,17 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
+from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapping_used import MappingUsed
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import ScoringOptions
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_json, write_json
 
 KIND = "relstudy comparison"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +69,12 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
 def _system_json(candidate: Candidate) -> dict[str, Any]:
     content: dict[str, Any] = {
         "system": candidate.name,
-        "higher_is_better": candidate.higher_is_better,
-        "direction": candidate.direction_reason,
+        "higher_is_better": candidate.direction.higher,
+        "direction": candidate.direction.source.value,
         "score": _numbers(candidate.given),
     }
     if candidate.mapped is not None:
-        content["mapping"] = candidate.mapped.mapping
+        content["mapping"] = candidate.mapped.mapping.as_json()
         content["mapped"] = _numbers(candidate.mapped.values)
         in_sample = candidate.mapped.in_sample
         content["in_sample"] = None if in_sample is None else _numbers(in_sample)
@@ -100,7 +102,9 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); --save writes one')
     if content.get("version") != VERSION:
-        raise RelstudyError(f"{file}: version {content.get('version')!r} of a saved comparison is not known")
+        raise RelstudyError(
+            f"{file}: version {content.get('version')!r} of a saved comparison is not known; write it again with --save"
+        )
     try:
         return _saved(content, file)
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -126,16 +130,15 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     options = ScoringOptions(**content["options"])
     candidates = []
     for entry in content["systems"]:
-        beside = _array(entry["score"])
-        if len(beside) != len(pairs):
-            raise ValueError(f"{len(beside)} scores for {len(pairs)} pairs")
-        stated = ScoringOptions(
-            **{**content["options"], "directions": {"*": "higher" if entry["higher_is_better"] else "lower"}}
-        )
-        candidate = candidate_from(pairs, entry["system"], beside, stated, entry["direction"])
+        aligned = _array(entry["score"])
+        if len(aligned) != len(pairs):
+            raise ValueError(f"{len(aligned)} scores for {len(pairs)} pairs")
+        direction = Direction(bool(entry["higher_is_better"]), DirectionSource(entry["direction"]))
+        candidate = candidate_from(pairs, entry["system"], aligned, options, direction)
         if "mapped" in entry:
             in_sample = None if entry["in_sample"] is None else _array(entry["in_sample"])
-            candidate = with_mapping(candidate, MappedScores(_array(entry["mapped"]), entry["mapping"], in_sample))
+            used = MappingUsed.from_json(entry["mapping"])
+            candidate = with_mapping(candidate, MappedScores(_array(entry["mapped"]), used, in_sample))
         candidates.append(candidate)
     return SavedComparison(judgments, candidates, options, file)
 
@@ -156,8 +159,8 @@ def place_among(result: ScoreResult, name: str) -> list[str]:
     for ordering in result.orderings:
         if name not in ordering.systems:
             continue
-        place = ordering.systems.index(name) + 1
-        text = f"{name} is {place} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
+        position = ordering.systems.index(name) + 1
+        text = f"{name} is {position} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
         if name in ordering.first:
             text += f", first with probability {ordering.first[name]:.2f}"
         sentences.append(text + ".")

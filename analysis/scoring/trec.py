@@ -137,7 +137,7 @@ def interpolated_precision(relevant: np.ndarray, total: int, levels: Sequence[fl
 
 
 def graded_figures(
-    bench: ScoringContext, candidate: Candidate, measures: Sequence[str]
+    context: ScoringContext, candidate: Candidate, measures: Sequence[str]
 ) -> dict[str, BootstrapStatistic]:
     """Means over queries of graded and binary measures, with their bootstrap replicates.
 
@@ -145,14 +145,14 @@ def graded_figures(
     count as 0, as trec_eval counts them. They speak of the judged pairs, so their replicates draw whole queries and know
     of no collection.
     """
-    counts = bench.draws.counts
-    pairs, threshold = bench.pairs, bench.options.threshold
+    counts = context.draws.counts
+    pairs, threshold = context.pairs, context.options.threshold
     if not measures:
         return {}
     score = np.full(len(pairs), np.nan)
     score[candidate.used] = candidate.ranking
     graded = gains(pairs.judgment, lowest_grade(pairs.judgment, threshold))
-    binary = bench.relevant.astype(np.int64)
+    binary = context.relevant.astype(np.int64)
     place = {name: number for number, name in enumerate(pairs.queries)}
     figures = {}
     for relevance, chosen in (

@@ -10,7 +10,8 @@ import pytest
 
 from relstudy.analysis.report.inputs import StudyTables, read_study
 from relstudy.analysis.report.layout import Page
-from relstudy.analysis.report.study import Choices, study_page
+from relstudy.analysis.report.study import study_page
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from tests.places import EXAMPLE
 
@@ -28,7 +29,12 @@ def tables() -> StudyTables:
 
 @pytest.fixture(scope="session")
 def made(tables: StudyTables) -> tuple[Page, ScoreResult]:
-    return study_page(tables, Choices(replicates=200, folds=5), ["relstudy", "report", "DIR"], quietly)
+    return study_page(
+        tables,
+        ScoringOptions(threshold=tables.threshold, replicates=200, folds=5),
+        ["relstudy", "report", "DIR"],
+        quietly,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ import pytest
 from relstudy.analysis.report.page import score_page
 from relstudy.analysis.report.reading import reading_graded, reading_indices
 from relstudy.analysis.report.scored import graded
-from relstudy.analysis.scoring.candidate import ScoringOptions
+from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 
@@ -50,7 +51,7 @@ def test_an_interval_speaks_of_the_collection_only_where_it_was_made_for_it() ->
 def test_only_what_is_on_the_page_is_explained() -> None:
     result = scored(graded=())
     assert [term for term, _ in reading_indices(result)][-2:] == ["p", "Weight"]
-    alone = replace(result, systems=result.systems[:1], conventions={"weights": "equal, by request"})
+    alone = replace(result, systems=result.systems[:1], weighting=Weighting.EQUAL)
     assert [term for term, _ in reading_indices(alone)][-1] == "Interval"
     assert "Raw correlation" not in str(reading_indices(alone))
 

@@ -12,9 +12,10 @@ import pytest
 from relstudy.analysis.report import selection, study
 from relstudy.analysis.report.inputs import read_study
 from relstudy.analysis.report.layout import Page, Paragraph
-from relstudy.analysis.report.study import Choices, study_page
+from relstudy.analysis.report.study import study_page
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import orders_agree
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.common.estimates import Estimate
 from tests.places import EXAMPLE
@@ -33,7 +34,7 @@ def mixed(tmp_path_factory) -> tuple[Page, ScoreResult]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "PAPER_METHODS", ("isotonic",))
         return study_page(
-            read_study(folder), Choices(replicates=60, folds=4), ["relstudy"], lambda items, *_: iter(items)
+            read_study(folder), ScoringOptions(replicates=60, folds=4), ["relstudy"], lambda items, *_: iter(items)
         )
 
 

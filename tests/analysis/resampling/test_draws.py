@@ -14,8 +14,8 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.draws import deviations, two_stages, whole_queries
-from relstudy.analysis.scoring.candidate import ScoringOptions
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, simple_random_sample, systematic_sample
@@ -203,13 +203,13 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
     unknown.loc[3, "inclusion_probability"] = np.nan
     with pytest.raises(RelstudyError, match="inclusion_probability unknown"):
         JudgedPairs.of(unknown).draws(50, 0, "collection")
-    assert JudgedPairs.of(unknown).not_corrected("auto", 50) == "inclusion_probability unknown"
+    assert JudgedPairs.of(unknown).population("auto", 50).reason == "inclusion_probability unknown"
     monkeypatch.setattr("relstudy.analysis.scoring.judged.MOST_CELLS", 300 * 20)
     known = JudgedPairs.of(with_fraction(judgments, 0.5))
-    assert known.not_corrected("auto", 20) is None
+    assert known.population("auto", 20).finite
     with pytest.raises(RelstudyError, match="300 pairs and 21 replicates need too much memory"):
         known.draws(21, 0, "collection")
-    with pytest.raises(RelstudyError, match="the population is auto, collection, open; not 'all'"):
+    with pytest.raises(RelstudyError, match="the population is auto, collection or open; not 'all'"):
         ScoringOptions(population="all")
 
 

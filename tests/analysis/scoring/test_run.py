@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.analysis.scoring.candidate import MappedScores
+from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
@@ -158,7 +159,7 @@ def test_a_constant_score_has_no_correlation_and_a_normalised_rank_of_one_half()
 
 def test_a_constant_mapping_is_named_as_the_reason() -> None:
     judgments, scores = tables(systems=(0.7,))
-    mapped = {"s0": MappedScores(np.full(len(judgments), 3.0), "by hand")}
+    mapped = {"s0": MappedScores(np.full(len(judgments), 3.0), MappingUsed("isotonic", 10, 0))}
     system = score_systems(judgments, scores, mapped, FEW)["s0"]
     assert system.mapped.pearson.reason == "the mapping is constant: no monotone relation was found"
 
@@ -211,12 +212,14 @@ def test_few_queries_are_warned_of() -> None:
 
 
 def test_a_wrong_choice_is_refused_in_words() -> None:
-    with pytest.raises(RelstudyError, match="weights are design, equal, rank-power; not 'x'"):
+    with pytest.raises(RelstudyError, match="weights are design, equal or rank-power; not 'x'"):
         ScoringOptions(weights="x")
     with pytest.raises(RelstudyError, match="threshold is a number on the judgments' scale, not nan"):
         ScoringOptions(threshold=float("nan"))
     with pytest.raises(RelstudyError, match="coverage policy is drop or worst; not 'x'"):
         ScoringOptions(policy="x")
+    with pytest.raises(RelstudyError, match="the direction of 's0' is auto, higher or lower; not 'up'"):
+        ScoringOptions(directions={"s0": "up"})
 
 
 def test_per_query_rows_hold_every_query_of_every_system() -> None:

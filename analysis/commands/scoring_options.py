@@ -1,0 +1,118 @@
+"""The options of a scoring run, the same for `relstudy score` and `relstudy report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from relstudy.analysis.scoring.options import ScoringOptions
+
+METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
+DIRECTIONS = ("higher", "lower", "auto")
+PLAIN = ("threshold", "weights", "policy", "replicates", "seed", "level", "population", "method", "folds")
+"""Options that `ScoringOptions` holds under the same name."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--method",
+        type=click.Choice(METHODS),
+        help="Mapping to fit, out of fold, for systems without a fitted one.  [default: isotonic]",
+    ),
+    click.option("--folds", type=click.IntRange(2), help="Folds by query for the mapping.  [default: 10]"),
+    click.option("--threshold", type=float, help="A pair is relevant above this judgment.  [default: by the scale]"),
+    click.option(
+        "--weights",
+        type=click.Choice(["design", "equal", "rank-power"]),
+        help="How pairs are weighted; rank-power is the paper's rule.  [default: design]",
+    ),
+    click.option(
+        "--policy",
+        type=click.Choice(["drop", "worst"]),
+        help="Judged pairs that a system does not score: leave out, or rank last.  [default: drop]",
+    ),
+    click.option(
+        "--allow-low-coverage", is_flag=True, help="Go on where a system scores under half of the judged pairs."
+    ),
+    click.option(
+        "--direction",
+        "directions",
+        multiple=True,
+        metavar="[SYSTEM=]higher|lower|auto",
+        help="Which scores are better, for every index and mapping; the default finds out and says so.",
+    ),
+    click.option("--replicates", type=click.IntRange(1), help="Bootstrap replicates.  [default: 1000]"),
+    click.option("--seed", type=click.IntRange(0), help="Seed of bootstrap and folds.  [default: 0]"),
+    click.option(
+        "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
+    ),
+    click.option(
+        "--population",
+        type=click.Choice(["auto", "collection", "open"]),
+        help="What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
+        "them (open).  [default: auto, the collection where query_probability is known and below 1]",
+    ),
+    click.option(
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="NAME",
+        help="A measure of ir-measures, such as nDCG@5 or P@3, in place of nDCG@10, P@10, AP and RR; may be repeated.",
+    ),
+)
+
+
+def scoring_options(command: Command) -> Command:
+    """Give a command the options of a scoring run, each None (or empty) where it is left out."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def stated_directions(texts: tuple[str, ...]) -> dict[str, str]:
+    """What `--direction` says: system ("*" for all) to higher, lower or auto."""
+    directions: dict[str, str] = {}
+    for text in texts:
+        system, _, direction = text.rpartition("=")
+        if direction not in DIRECTIONS:
+            raise click.BadParameter(f"{text!r}: higher, lower or auto is allowed", param_hint="--direction")
+        directions[system or "*"] = direction
+    return directions
+
+
+def given_options(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `ScoringOptions` that the command line gave."""
+    given = {name: choices[name] for name in PLAIN if choices[name] is not None}
+    if choices["measures"]:
+        given["graded"] = tuple(choices["measures"])
+    if choices["directions"]:
+        given["directions"] = stated_directions(choices["directions"])
+    if choices["allow_low_coverage"]:
+        given["low_coverage"] = True
+    return given
+
+
+def options_over(base: ScoringOptions, given: Mapping[str, Any]) -> ScoringOptions:
+    """`base` with what was given in its place; directions are added to those of `base`."""
+    directions = {**base.directions, **given.get("directions", {})}
+    return replace(base, **{**given, "directions": directions})
+
+
+def as_arguments(choices: Mapping[str, Any], options: ScoringOptions) -> list[str]:
+    """The options given, and folds, replicates and seed as they were used, as they stand on a command line."""
+    counts = ("folds", "replicates", "seed")
+    arguments: list[str] = []
+    for name in PLAIN:
+        if choices[name] is not None and name not in counts:
+            value = choices[name]
+            arguments += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    for name, option in (("measures", "--measure"), ("directions", "--direction")):
+        for value in choices[name]:
+            arguments += [option, value]
+    arguments += ["--allow-low-coverage"] if choices["allow_low_coverage"] else []
+    return [*arguments, *(text for name in counts for text in (f"--{name}", str(getattr(options, name))))]

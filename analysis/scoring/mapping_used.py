@@ -1,0 +1,68 @@
+"""Which mapping stands behind a system's mapped scores, and how it was kept from the data it is scored on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class MappingOrigin(StrEnum):
+    """Where predictions out of fold come from."""
+
+    FITTED = "fitted"
+    KEPT = "kept with the mapping"
+    ANEW = "predicted anew"
+
+
+@dataclass(frozen=True)
+class MappingUsed:
+    """The mapping behind a system's mapped scores.
+
+    Parameters
+    ----------
+    method : how it was fitted
+    folds, seed : of the folds by query
+    origin : fitted here without a given mapping; or with one, whose predictions out of fold were kept or are made anew
+    why_anew : why the given mapping's predictions could not be used, as a clause; empty where they could
+    weights : "equal" or "design", of the pairs in the fits
+
+    Examples
+    --------
+    >>> MappingUsed("isotonic", 10, 0).sentence()
+    'isotonic, out of fold (10 folds by query, seed 0)'
+    """
+
+    method: str
+    folds: int
+    seed: int
+    origin: MappingOrigin = MappingOrigin.FITTED
+    why_anew: str = ""
+    weights: str = "equal"
+
+    def sentence(self) -> str:
+        """All of it in words."""
+        weights = "" if self.weights == "equal" else f", {self.weights} weights"
+        text = f"{self.method}, out of fold ({self.folds} folds by query, seed {self.seed}{weights})"
+        if self.origin is MappingOrigin.FITTED:
+            return text
+        text += "; the mapping given may have seen these judgments, so it only serves the figure in sample"
+        if self.origin is MappingOrigin.KEPT:
+            return f"{text}; predictions kept with the mapping"
+        return f"{text}; predicted anew, since of the mapping given {self.why_anew}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields as plain JSON, as a saved comparison keeps them."""
+        return {
+            "method": self.method,
+            "folds": self.folds,
+            "seed": self.seed,
+            "origin": self.origin.value,
+            "why_anew": self.why_anew,
+            "weights": self.weights,
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> MappingUsed:
+        """From what `as_json` gave."""
+        return cls(**{**content, "origin": MappingOrigin(content["origin"])})

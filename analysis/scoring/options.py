@@ -1,0 +1,74 @@
+"""The choices that scoring rests on; `relstudy score` and `relstudy report` make the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
+from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
+from relstudy.common.errors import RelstudyError
+from relstudy.mapping.out_of_fold import DIRECTIONS
+from relstudy.mapping.selection import BEST
+from relstudy.mapping.selection import METHODS as FITTED
+
+POLICIES = ("drop", "worst")
+METHODS = (*FITTED, BEST, "none")
+GRADED = ("nDCG@10", "P@10", "AP", "RR")
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """The choices behind the numbers; all of them stand in the result's conventions.
+
+    Parameters
+    ----------
+    threshold : a pair is relevant where its judgment is above it (3 on 1-5, 0.5 binary, 5 on 1-9)
+    weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
+    policy : "drop" or "worst", for judged pairs without a score
+    low_coverage : whether to go on where a system scores under half of the judged pairs
+    replicates, seed, level : of the bootstrap over queries; the seed also of the folds
+    population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries like
+        these), or "auto" (`JudgedPairs.population`)
+    directions : system -> "higher", "lower" or "auto"; "*" stands for all others
+    graded : measures of ir-measures to take from the judged pairs, by their names; () for none
+    method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.selection`, "best", "none"
+    folds : folds by query of that mapping, at least 2
+    """
+
+    threshold: float = 3.0
+    weights: str = "design"
+    policy: str = "drop"
+    low_coverage: bool = False
+    replicates: int = REPLICATES
+    seed: int = 0
+    level: float = LEVEL
+    population: str = "auto"
+    directions: Mapping[str, str] = field(default_factory=dict)
+    graded: tuple[str, ...] = GRADED
+    method: str = "isotonic"
+    folds: int = 10
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("weights are", self.weights, WEIGHTS),
+            ("the coverage policy is", self.policy, POLICIES),
+            ("the population is", self.population, POPULATIONS),
+            ("the mapping method is", self.method, METHODS),
+            *((f"the direction of {system!r} is", value, DIRECTIONS) for system, value in self.directions.items()),
+        ):
+            if value not in allowed:
+                raise RelstudyError(f"{name} {', '.join(allowed[:-1])} or {allowed[-1]}; not {value!r}")
+        object.__setattr__(self, "graded", tuple(self.graded))
+        if not np.isfinite(self.threshold):
+            raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")
+        if self.replicates < 1 or not 0 < self.level < 1:
+            raise RelstudyError("at least one replicate and a level between 0 and 1 are needed")
+        if self.folds < 2:
+            raise RelstudyError(f"cross-validation needs at least 2 folds, not {self.folds}")
+
+    def stated_direction(self, system: str) -> str:
+        """The direction stated for a system, or "auto"."""
+        return self.directions.get(system, self.directions.get("*", "auto"))

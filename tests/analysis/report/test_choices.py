@@ -1,0 +1,139 @@
+"""`relstudy report` rests on the choices and the work of `relstudy score` and `relstudy fit`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.commands.report import report
+from relstudy.analysis.commands.score import score
+from relstudy.studyapp.cli import main
+from tests.places import EXAMPLE
+
+FEW = ("--replicates", "60")
+
+
+def run(*arguments: object) -> dict:
+    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+    assert done.exit_code == 0, done.stderr
+    content: dict = json.loads(done.stdout)
+    return content
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two systems of the example, fitted, so that predictions out of fold stand in mappings/."""
+    folder = tmp_path_factory.mktemp("choices") / "study"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "gift*", "report"))
+    for name in ("keywords", "simplicity"):
+        file = folder / "scores" / f"{name}.csv"
+        run("fit", file, "-j", folder / "judgments.csv", "-o", folder / "mappings", "--method", "isotonic")
+    return folder
+
+
+def scored(folder: Path, *arguments: object) -> dict:
+    files = sorted((folder / "scores").glob("*.csv"))
+    return run("score", *files, "-j", folder / "judgments.csv", "--mappings", folder / "mappings", *FEW, *arguments)
+
+
+def test_report_takes_every_choice_that_score_takes() -> None:
+    """Weights, coverage policy, level, direction, method and measures were missing."""
+
+    def names(command: click.Command) -> set[str]:
+        return {parameter.name or "" for parameter in command.params}
+
+    files = {
+        "scores",
+        "mappings",
+        "ids",
+        "query_vectors",
+        "similarity",
+        "qrels",
+        "save",
+        "against",
+        "report",
+        "judgments",
+    }
+    assert names(score) - files - names(report) == set()
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--weights", "equal"),
+        ("--level", "0.8"),
+        ("--threshold", "2.5"),
+        ("--direction", "keywords=lower"),
+        ("--measure", "P@3"),
+    ],
+)
+def test_the_same_choice_gives_the_same_figures_in_score_and_report(study: Path, choice: tuple[str, str]) -> None:
+    by_score = scored(study, *choice)
+    by_report = run("report", study, *FEW, "--no-by-source", *choice)
+    assert by_report["systems"] == by_score["systems"]
+    assert by_report["conventions"] == by_score["conventions"]
+
+
+def test_report_rests_on_the_comparison_that_score_saved(study: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(study, folder)
+    by_score = scored(
+        folder, "--weights", "rank-power", "--level", "0.9", "--policy", "worst", "--save", folder / "comparison.json"
+    )
+    by_report = run("report", folder, "--no-by-source")
+    assert by_report["systems"] == by_score["systems"]
+    assert by_report["comparisons"] == by_score["comparisons"]
+    assert any("those of comparison.json" in note for note in by_report["notes"])
+    assert "comparison.json" in (folder / "report" / "tables" / "inputs.csv").read_text()
+    other = run("report", folder, "--no-by-source", "--weights", "equal")
+    assert other["conventions"]["weights"] == "equal, by request"
+    assert other["conventions"]["level"] == 0.9
+
+
+def test_a_comparison_of_other_judgments_is_left_alone_and_said_to_be(study: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(study, folder)
+    scored(folder, "--weights", "equal", "--save", folder / "comparison.json")
+    table = pd.read_csv(folder / "judgments.csv", dtype={"query_id": str, "result_id": str})
+    table.loc[0, "judgment"] = 5 - table.loc[0, "judgment"]
+    table.to_csv(folder / "judgments.csv", index=False)
+    by_report = run("report", folder, *FEW, "--no-by-source")
+    assert by_report["conventions"]["weights"].startswith("design")
+    assert any("comparison.json was made with other judgments" in note for note in by_report["notes"])
+    anew = [note for note in by_report["notes"] if "mapped anew" in note]
+    assert len(anew) == 1 and anew[0].endswith("the judgments or scores are others than these: keywords, simplicity.")
+
+
+def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were computed in fit, again in score, and again in report."""
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for file in (study / "mappings").glob("*.json"):
+        content = json.loads(file.read_text())
+        del content["out_of_fold"]
+        (bare / file.name).write_text(json.dumps(content))
+    files = sorted((study / "scores").glob("*.csv"))
+    anew = run("score", *files, "-j", study / "judgments.csv", "--mappings", bare, *FEW)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the folds are fitted again")
+
+    monkeypatch.setattr("relstudy.analysis.scoring.mapped.cross_fit", refuse)
+    monkeypatch.setattr("relstudy.analysis.scoring.mapped.fit_mapping", refuse)
+    kept = scored(study)
+    assert run("report", study, *FEW, "--no-by-source")["systems"] == kept["systems"]
+    for name in ("keywords", "simplicity"):
+        one, other = kept["systems"][name]["mapped"], anew["systems"][name]["mapped"]
+        assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted anew"
+        for index in ("pearson", "spearman", "kendall"):
+            assert one[index] == other[index]
+    assert not [note for note in kept["notes"] if "mapped anew" in note]
+    assert [note for note in anew["notes"] if "no predictions are kept: keywords, simplicity." in note]
