@@ -8,11 +8,9 @@ import click
 
 from relstudy.analysis.hashing.commands.compare import buckets_command, compare_command, demo_command, health_command
 from relstudy.analysis.hashing.commands.data import encode_command, split_command, truth_command
-from relstudy.analysis.hashing.commands.inputs import cell, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.common.console import print_json, print_table, progress, say
-
-FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
 
 
 @click.group("hash")

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from relstudy.analysis.hashing.metrics.conventions import Conventions
 
 
+FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
+"""What a file of codes may be said to hold."""
+
+
 def vectors_in(file: str) -> np.ndarray:
     """Vectors of a .npy file, shape (items, D), none empty and every number finite."""
     import numpy as np

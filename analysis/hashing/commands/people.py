@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import vectors_in
+from relstudy.analysis.hashing.commands.inputs import FORMATS, vectors_in
 from relstudy.common.console import print_json, print_table, say
 
 
@@ -12,12 +12,22 @@ from relstudy.common.console import print_json, print_table, say
 @click.option("--codes", required=True, help="Codes of all judged items: .npy, or text of hexadecimal codes.")
 @click.option("--ids", required=True, help="Id of each code, one a line.")
 @click.option("--judgments", required=True, help="Judgments table.")
+@click.option("--format", "form", type=FORMATS, default="auto", help="What the code file holds.")
+@click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
 @click.option("--system", default="hash", show_default=True, help="Name of the system in the score table.")
 @click.option("--k", type=click.IntRange(min=1), help="Cut-off of the graded nDCG that is printed.")
 @click.option("-o", "--output", required=True, help="Where to write the score table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def scores_command(
-    codes: str, ids: str, judgments: str, system: str, k: int | None, output: str, as_json: bool
+    codes: str,
+    ids: str,
+    judgments: str,
+    form: str,
+    bits: int | None,
+    system: str,
+    k: int | None,
+    output: str,
+    as_json: bool,
 ) -> None:
     """Write a hashing system's score table for `relstudy score`: minus the Hamming distance of each judged pair.
 
@@ -33,15 +43,16 @@ def scores_command(
     from relstudy.common.errors import RelstudyError
     from relstudy.mapping.scores import write_scores
 
-    judged, item_codes = read_judgments(judgments).frame, read_codes(codes)
+    judged, item_codes = read_judgments(judgments), read_codes(codes, form, bits)  # type: ignore[arg-type]
     names = read_ids(ids)
     if len(names) != len(item_codes):
         raise RelstudyError(
             f"{ids} has {len(names)} ids for the {len(item_codes)} codes of {codes}; one each is needed"
         )
-    table = hamming_scores(judged, item_codes, names, system)
+    table = hamming_scores(judged.frame, item_codes, names, system)
     write_scores(table, output)
     ndcg = graded_ndcg(judged, table, k=k)
+    weights = judged.probability_note() or "each pair weighs 1 / its inclusion probability"
     if as_json:
         print_json(
             {
@@ -50,11 +61,17 @@ def scores_command(
                 "pairs": len(table),
                 "judged": len(judged),
                 "ndcg": ndcg.as_json(),
-                "conventions": {"k": k, "gain": "judgment minus the lowest", "ties": "expected over every order"},
+                "conventions": {
+                    "k": k,
+                    "gain": "judgment minus the lowest",
+                    "ties": "expected over every order",
+                    "weights": weights,
+                },
             }
         )
     else:
         say(f"{len(table)} of {len(judged)} judged pairs scored; wrote {output}")
+        click.echo(f"weights: {weights}")
         click.echo(f"tie-aware graded nDCG{'' if k is None else f'@{k}'} of the judged results: {ndcg}")
 
 

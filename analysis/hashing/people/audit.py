@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
-from relstudy.analysis.hashing.people.scores import truth_scores
+from relstudy.analysis.hashing.people.scores import pair_weights, truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.resampling.bootstrap import percentile_interval, query_counts
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
@@ -110,7 +111,7 @@ def audit_truths(
         merged = group.merge(judgments.frame, on=["query_id", "result_id"])
         called = Estimate.missing("a distance calls nothing relevant")
         if name != "distance":
-            called = Estimate.missing(unweighted) if unweighted else _called_relevant(merged)
+            called = Estimate.missing(unweighted) if unweighted else _called_relevant(merged, seed)
         audited.append(
             AuditedTruth(
                 str(name),
@@ -132,13 +133,15 @@ def _one_minus(rank: Estimate) -> Estimate:
     return Estimate(1 - rank.value, low, high, rank.reason)
 
 
-def _called_relevant(merged: pd.DataFrame) -> Estimate:
-    return Estimate(float(np.average(merged["score"], weights=_weights(merged))))
-
-
-def _weights(merged: pd.DataFrame) -> np.ndarray:
-    """1 / inclusion probability; ones where none is known (`JudgedPairs.weights_missing` refuses a few)."""
-    return (1.0 / merged["inclusion_probability"].fillna(1.0)).to_numpy(dtype=float)
+def _called_relevant(merged: pd.DataFrame, seed: int) -> Estimate:
+    weight = pair_weights(merged)
+    sums = pd.DataFrame({"weight": weight, "called": weight * merged["score"]}).groupby(merged["query_id"]).sum()
+    share = float(sums["called"].sum() / sums["weight"].sum())
+    if len(sums) == 1:
+        return Estimate(share)
+    drawn = query_counts(len(sums), seed=seed)
+    replicates = (sums["called"].to_numpy() @ drawn) / (sums["weight"].to_numpy() @ drawn)
+    return Estimate(share, *percentile_interval(replicates))
 
 
 def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estimate:
@@ -148,5 +151,5 @@ def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estima
     for _, group in merged.groupby("query_id", sort=True):
         valued = group["judgment"] > threshold
         if valued.any() and not valued.all():
-            values.append(roc_auc_score(valued, group["score"], sample_weight=_weights(group)))
+            values.append(roc_auc_score(valued, group["score"], sample_weight=pair_weights(group)))
     return mean_interval(np.array(values), "no query has both valued and other results", seed)

@@ -17,6 +17,8 @@ from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius, nearest_neighbours
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 
@@ -120,30 +122,45 @@ def _table(judgments: pd.DataFrame, systems: dict[str, np.ndarray], has_rows: np
 
 
 def graded_ndcg(
-    judgments: pd.DataFrame,
+    judgments: Judgments | pd.DataFrame,
     scores: pd.DataFrame,
     *,
     k: int | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """Mean over queries of the tie-aware expected nDCG of judged results ranked by Hamming distance, with its interval.
+    """Mean over queries of the tie-aware expected nDCG of results ranked by Hamming distance, with its interval.
+
+    A pair that was drawn with probability p stands for 1/p pairs (Horvitz and Thompson 1952), so ranks are those in all
+    that could have been drawn; where no probability is known, all pairs count once, and where some are not, there is
+    no figure.
 
     Parameters
     ----------
-    judgments : judgment is the gain, shifted so that the lowest judgment gains nothing
+    judgments : judgment is the gain, shifted so that the lowest judgment gains nothing; with inclusion_probability
     scores : one system's table from `hamming_scores`
     k : cut-off
     seed : of the bootstrap over queries
     """
-    merged = scores.merge(judgments[["query_id", "result_id", "judgment"]], on=["query_id", "result_id"])
-    lowest = judgments["judgment"].min()
+    judged = Judgments.of(judgments)
+    unweighted = JudgedPairs.of(judged).weights_missing("design")
+    if unweighted:
+        return Estimate.missing(unweighted)
+    columns = ["query_id", "result_id", "judgment", "inclusion_probability"]
+    merged = scores.merge(judged.frame[columns], on=["query_id", "result_id"])
+    weight = pair_weights(merged)
+    lowest = judged.frame["judgment"].min()
     values = []
-    for _, group in merged.groupby("query_id", sort=True):
-        grades, grade = np.unique(group["judgment"], return_inverse=True)
-        distance = -group["score"].to_numpy()
-        counts = np.zeros((len(grades), int(distance.max()) + 1), dtype=np.int64)
-        np.add.at(counts, (grade, distance.astype(int)), 1)
+    for rows in merged.groupby("query_id", sort=True).indices.values():
+        grades, grade = np.unique(merged["judgment"].to_numpy()[rows], return_inverse=True)
+        distance = -merged["score"].to_numpy()[rows]
+        counts = np.zeros((len(grades), int(distance.max()) + 1))
+        np.add.at(counts, (grade, distance.astype(int)), weight[rows])
         value = expected_ndcg(counts, gains=grades - lowest, k=k)
         if value is not None:
             values.append(value)
     return mean_interval(np.array(values), "no query has a result judged above the lowest", seed)
+
+
+def pair_weights(merged: pd.DataFrame) -> np.ndarray:
+    """1 / inclusion probability; ones where none is known (`JudgedPairs.weights_missing` refuses a few)."""
+    return (1.0 / merged["inclusion_probability"].fillna(1.0)).to_numpy(dtype=float)

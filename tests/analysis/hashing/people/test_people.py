@@ -122,3 +122,71 @@ def test_scores_then_score_and_audit_run_from_the_command_line(world, tmp_path: 
     assert scored["systems"]["sign"]["raw"]["pearson"]["value"] > 0.3
     audited = run("hash", "audit", *common, "--vectors", tmp_path / "x.npy", "--labels", tmp_path / "classes.txt")
     assert set(audited["truths"]) == {"class", "epsilon-ball", "k-NN", "distance"}
+
+
+def drawn(probabilities: list[float]) -> pd.DataFrame:
+    table = pd.DataFrame({"query_id": ["a"] * 3 + ["b"] * 3, "result_id": list("xyzxyz")})
+    return table.assign(judgment=[5.0, 3.0, 1.0, 2.0, 5.0, 1.0], inclusion_probability=probabilities)
+
+
+def test_graded_ndcg_counts_a_pair_as_often_as_it_stands_for() -> None:
+    """A pair drawn with probability 1/3 stands for three pairs: the same as three copies of it, all certain."""
+    judged = drawn([0.5, 1.0, 1 / 3, 1.0, 0.25, 1.0])
+    codes = Codes.from_bits(np.array([[0, 0], [0, 1], [0, 1], [0, 0], [1, 1]], dtype=bool))
+    ids = ["a", "x", "y", "z", "b"]
+    copies = judged.loc[judged.index.repeat((1 / judged["inclusion_probability"]).round().astype(int))]
+    copies = copies.assign(inclusion_probability=1.0, result_id=[f"{r}{i}" for i, r in enumerate(copies["result_id"])])
+    rows = [*range(5), *[ids.index(name[0]) for name in copies["result_id"]]]
+    certain = hamming_scores(copies, codes.take(np.array(rows)), [*ids, *copies["result_id"]])
+    for k in (None, 2, 4):
+        weighted = graded_ndcg(judged, hamming_scores(judged, codes, ids), k=k)
+        assert weighted.value == pytest.approx(graded_ndcg(copies, certain, k=k).value, abs=1e-12)
+    unweighted = graded_ndcg(judged.assign(inclusion_probability=1.0), hamming_scores(judged, codes, ids))
+    assert abs(unweighted.value - graded_ndcg(judged, hamming_scores(judged, codes, ids)).value) > 0.01
+
+
+def test_a_few_unknown_probabilities_leave_every_weighted_figure_empty_with_the_reason(world) -> None:
+    judged, ids, vectors, classes = world
+    judged = judged.copy()
+    judged.loc[[3, 5], "inclusion_probability"] = np.nan
+    codes = Codes.from_signs(vectors)
+    assert "2 of 360 pairs have no inclusion" in str(graded_ndcg(judged, hamming_scores(judged, codes, ids)).reason)
+    for truth in audit_truths(judged, ids, vectors=vectors, labels=Labels(classes=classes)).truths:
+        for figure in (truth.auc, truth.average_precision, truth.within_queries):
+            assert "2 of 360 pairs have no inclusion probability" in str(figure.reason), truth.name
+
+
+def test_the_called_relevant_share_has_an_interval_over_queries(world) -> None:
+    judged, ids, _, classes = world
+    called = audit_truths(judged, ids, labels=Labels(classes=classes)).truths[0].called_relevant
+    by_query = pd.DataFrame({"query": judged["query_id"], "weight": 1 / judged["inclusion_probability"]})
+    by_query["called"] = by_query["weight"] * truth_scores(judged, ids, labels=Labels(classes=classes))["score"]
+    sums = by_query.groupby("query").sum()
+    # The variance of a ratio by its linear form.
+    rest = sums["called"] - called.value * sums["weight"]
+    error = np.sqrt(len(sums) * rest.var(ddof=1)) / sums["weight"].sum()
+    # A thousand replicates: the ends of a percentile interval are good to a fifth of its half-width.
+    assert called.high - called.low == pytest.approx(2 * 1.96 * error, rel=0.2)
+    assert called.low < called.value < called.high
+
+
+def test_the_scores_command_says_how_pairs_were_weighed(world, tmp_path: Path) -> None:
+    judged, ids, vectors, _ = world
+    (tmp_path / "ids.txt").write_text("\n".join(ids))
+    np.save(tmp_path / "codes.npy", vectors > 0)
+    for name, table, line in (
+        ("drawn", judged, "each pair weighs 1 / its inclusion probability"),
+        ("plain", judged.drop(columns="inclusion_probability"), "inclusion probabilities are not known"),
+    ):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        words = [
+            "--codes",
+            tmp_path / "codes.npy",
+            "--ids",
+            tmp_path / "ids.txt",
+            "--judgments",
+            tmp_path / f"{name}.csv",
+        ]
+        result = CliRunner().invoke(main, ["hash", "scores", *map(str, words), "-o", str(tmp_path / "s.csv")])
+        assert result.exit_code == 0, result.output
+        assert line in result.stdout
