@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,8 @@ from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from relstudy.analysis.hashing.encoders.base import Encoder
 
 
 @click.command("truth")
@@ -153,44 +155,64 @@ def split_command(
 
 @click.command("encode")
 @click.argument("encoder")
-@click.option("--bits", type=click.IntRange(min=1), required=True, help="Code length.")
-@click.option("--train", "train_file", required=True, help="Training vectors (.npy); nothing else is learned from.")
-@click.option("--train-labels", help="Classes of the training vectors, for KSH and GRH.")
+@click.option("--bits", type=click.IntRange(min=1), help="Code length; needed unless --load.")
+@click.option("--train", help="Training vectors (.npy); nothing else is learned from.")
+@click.option("--train-labels", help="Classes of the training vectors, for supervised encoders.")
 @click.option("--encode", "files", nargs=2, multiple=True, required=True, help="VECTORS.npy CODES.npy; repeat.")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
+@click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
+@click.option("--margin", type=click.FloatRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
+@click.option("--shift", type=click.FloatRange(min=0), help="m of m-dsh, in bits; 4 by default.")
+@click.option("--save", help="Where to write the deep encoder (.npz).")
+@click.option("--load", help="A deep encoder that --save wrote, instead of --train.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def encode_command(
     encoder: str,
-    bits: int,
-    train_file: str,
-    train_labels: str | None,
     files: tuple[tuple[str, str], ...],
-    seed: int,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Turn vectors into codes with a baseline: lsh, pcah, pca-rr, itq, sh, sklsh, spherical, ksh or grh.
+
+    Deep encoders learn with the extra `deep`: dsh, dsh-dispersed and m-dsh. They also take folders of pictures, whose
+    rows follow the sorted paths; the first folder's name is a training picture's class unless --train-labels is given.
 
     \b
     Example:
       relstudy hash encode itq --bits 32 --train train.npy --encode q.npy q_codes.npy --encode db.npy db_codes.npy
+      relstudy hash encode dsh --bits 12 --train pictures/ --encode others/ codes.npy --save dsh.npz
     """
     import numpy as np
 
+    from relstudy.analysis.hashing.commands.deep import DeepJob, deep_encoder
     from relstudy.analysis.hashing.encoders import ENCODERS
+    from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
     from relstudy.common.tables import replacing
 
-    if encoder not in ENCODERS:
-        raise click.UsageError(f"ENCODER must be one of {', '.join(ENCODERS)}.")
-    labels = None if train_labels is None else classes_in(train_labels)
-    training = vectors_in(train_file)
-    sources = [vectors_in(source) for source, _ in files]
-    for (file, _), vectors in zip(files, sources, strict=True):
-        if vectors.shape[1] != training.shape[1]:
-            raise RelstudyError(
-                f"{file} has vectors of {vectors.shape[1]} numbers and {train_file} of {training.shape[1]}; "
-                "they must be equal"
-            )
-    fitted = ENCODERS[encoder](bits, seed).fit(training, labels)
+    job = DeepJob(encoder, **given)
+    if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
+        raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
+    if job.load is None and (job.bits is None or job.train is None):
+        raise click.UsageError("Give --bits and --train, or --load.")
+    fitted: Encoder
+    if encoder in DEEP_ENCODERS:
+        fitted, sources, summary = deep_encoder(job, files)
+    else:
+        if unused := job.given(*job.ALONE):
+            raise click.UsageError(f"{', '.join(unused)}: for {', '.join(DEEP_ENCODERS)} alone.")
+        assert job.bits is not None and job.train is not None
+        labels = None if job.train_labels is None else classes_in(job.train_labels)
+        training = vectors_in(job.train)
+        sources = [vectors_in(source) for source, _ in files]
+        for (file, _), vectors in zip(files, sources, strict=True):
+            if vectors.shape[1] != training.shape[1]:
+                raise RelstudyError(
+                    f"{file} has vectors of {vectors.shape[1]} numbers and {job.train} of {training.shape[1]}; "
+                    "they must be equal"
+                )
+        fitted = ENCODERS[encoder](job.bits, job.seed).fit(training, labels)
+        summary = {"trained_on": len(training)}
     written = []
     for (_, target), vectors in progress(list(zip(files, sources, strict=True)), "files", len(files)):
         codes = fitted.encode(vectors)
@@ -198,9 +220,14 @@ def encode_command(
             np.save(handle, codes.unpacked(), allow_pickle=False)
         written.append({"file": target, "codes": len(codes)})
         if not as_json:
-            say(f"{len(codes)} codes of {bits} bits by {encoder}; wrote {target}")
+            say(f"{len(codes)} codes of {codes.bits} bits by {encoder}; wrote {target}")
     if as_json:
-        print_json({"encoder": encoder, "bits": bits, "seed": seed, "trained_on": len(training), "files": written})
+        print_json({"encoder": encoder, "bits": fitted.bits, "seed": fitted.seed, **summary, "files": written})
+    elif "epochs" in summary:
+        click.echo(
+            f"learned from {summary['trained_on']} items in {summary['epochs']} of at most {summary['at_most']} "
+            f"epochs; kept epoch {summary['kept_epoch']}, of the smallest loss {summary['judged_on']}: {summary['loss']:.4g}"
+        )
 
 
 def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:

@@ -1,0 +1,218 @@
+"""DSH, its dispersed objective, and m-DSH: encoders like the others, learned by a small network."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.encoders.base import BLOCK, Encoder
+from relstudy.analysis.hashing.encoders.deep.items import Standard, check_items
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from jax import Array
+
+    from relstudy.analysis.hashing.encoders.deep.training import Epoch
+
+APPLIED_AT_ONCE = 256
+"""Items that go through the network at once; the last few are filled up, so that it is compiled for one shape."""
+
+
+def deep_is_installed() -> bool:
+    """Whether JAX and optax can be imported."""
+    return find_spec("jax") is not None and find_spec("optax") is not None
+
+
+def need_extra() -> None:
+    """Raise one sentence where the extra `deep` is not installed."""
+    if not deep_is_installed():
+        raise RelstudyError("deep encoders need JAX and optax: pip install 'relstudy[deep]'")
+
+
+@dataclass
+class DeepEncoder(Encoder):
+    """A network of two full layers, after three convolutions where the items are pictures (Liu et al. 2016).
+
+    Parameters
+    ----------
+    epochs, batch, learning_rate, weight_decay, patience : see `training.Schedule`
+    hidden : width of the first full layer
+    watch : called after each epoch with its number and losses
+    checkpoint : file to go on from after an interruption
+    """
+
+    epochs: int = 60
+    batch: int = 200
+    learning_rate: float = 1e-3
+    weight_decay: float = 5e-5
+    patience: int = 10
+    hidden: int = 500
+    watch: Callable[[Epoch], None] | None = field(default=None, repr=False, compare=False)
+    checkpoint: str | os.PathLike[str] | None = field(default=None, repr=False, compare=False)
+    supervised: ClassVar[bool] = True
+    sharpening: ClassVar[float] = 1.0
+    shape_: tuple[int, ...] = field(default=(), init=False)
+
+    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Self:
+        """Learn from vectors (n, D) or pictures (n, height, width, 3), which may lie in a file, and classes (n,).
+
+        Raises
+        ------
+        RelstudyError
+            for items that are neither, labels that do not fit, or where the extra `deep` is not installed
+        """
+        check_items(vectors)
+        if len(vectors) < 2:
+            raise RelstudyError(f"training needs at least two items; this array has {vectors.shape}")
+        if labels is None:
+            raise RelstudyError(f"{type(self).__name__} learns from labels; give one class for each training vector")
+        if len(labels) != len(vectors):
+            raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
+        need_extra()
+        self.shape_, self.width_ = vectors.shape[1:], vectors.shape[1]
+        self.learn(vectors, labels)
+        return self
+
+    def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
+        assert labels is not None
+        from relstudy.analysis.hashing.encoders.deep.network import new_weights
+        from relstudy.analysis.hashing.encoders.deep.training import Schedule, train
+
+        self.standard_ = standard = Standard.of(vectors)
+        settings = (self.epochs, self.batch, self.learning_rate, self.weight_decay, self.patience, self.sharpening)
+        weights = train(
+            new_weights(self.shape_, self.hidden, self.bits, self.seed),
+            self.objective,
+            lambda rows: standard(vectors[rows]),
+            self._kinds(labels),
+            Schedule(*settings, seed=self.seed),
+            self.watch,
+            self.checkpoint,
+        )
+        self.weights_ = {name: np.asarray(values) for name, values in weights.items()}
+
+    def _kinds(self, labels: np.ndarray) -> np.ndarray:
+        """Class and superclass as whole numbers, int32 (n, 2); where there is one label, both are it."""
+        if labels.ndim != 1:
+            raise RelstudyError(f"{type(self).__name__} learns from one class for each item, not from {labels.shape}")
+        numbered = np.unique(labels, return_inverse=True)[1]
+        return np.stack([numbered, numbered], axis=1).astype(np.int32)
+
+    @abstractmethod
+    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+        """The loss of a batch, from the network's outputs (n, Q)."""
+
+    def project(self, vectors: np.ndarray) -> np.ndarray:
+        import jax
+
+        from relstudy.analysis.hashing.encoders.deep.network import outputs_of
+
+        apply = jax.jit(outputs_of)
+        rows = []
+        for start in range(0, len(vectors), APPLIED_AT_ONCE):
+            part = self.standard_(vectors[start : start + APPLIED_AT_ONCE])
+            filled = np.zeros((APPLIED_AT_ONCE, *self.shape_), dtype=np.float32)
+            filled[: len(part)] = part
+            rows.append(np.asarray(apply(self.weights_, filled))[: len(part)])
+        return np.concatenate(rows) if rows else np.empty((0, self.bits))
+
+    def encode(self, vectors: np.ndarray) -> Codes:
+        """The codes of items like those that were learned from; they may lie in a file."""
+        if vectors.shape[1:] != self.shape_:
+            needed = ", ".join(map(str, self.shape_))
+            raise RelstudyError(f"items of the shape (n, {needed}) are needed, this array has {vectors.shape}")
+        need_extra()
+        blocks = (vectors[start : start + BLOCK] for start in range(0, max(1, len(vectors)), BLOCK))
+        words = [Codes.from_signs(self.project(block)).columns for block in blocks]
+        return Codes(np.concatenate(words, axis=1), self.bits)
+
+
+@dataclass
+class DSH(DeepEncoder):
+    """Deep supervised hashing (Liu et al. 2016, as Ding, Li and Li 2018 have it in Eq. 16 to 19).
+
+    Parameters
+    ----------
+    margin : m, the squared distance that items of other classes must have; 2 Q by default
+    alpha : weight of the distance of codes from -1 and +1
+    """
+
+    margin: float | None = None
+    alpha: float = 0.01
+
+    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+        from relstudy.analysis.hashing.encoders.deep.objectives import dsh
+
+        return dsh(outputs, classes, _or(self.margin, 2 * self.bits), self.alpha)
+
+
+@dataclass
+class DispersedDSH(DeepEncoder):
+    """The dispersed objective (Ding, Li and Li 2018): items of a class into a band of L1 distances and not to 0.
+
+    With labels (n,) it is Eq. 20 to 24, with the band from Q/6 to Q/3. With labels (n, 2), class and superclass, it is
+    Eq. 25 to 31, with the bands from Q/12 to Q/6 and from Q/6 to Q/3. Each differing bit adds 2 to a distance.
+
+    Parameters
+    ----------
+    margin : m, the distance that items of other classes must have; 2 Q by default, as printed
+    alpha : weight of the distance of codes from -1 and +1
+    """
+
+    margin: float | None = None
+    alpha: float = 0.01
+    nested_: bool = field(default=False, init=False)
+
+    def _kinds(self, labels: np.ndarray) -> np.ndarray:
+        self.nested_ = labels.ndim == 2
+        if not self.nested_:
+            return super()._kinds(labels)
+        if labels.shape[1] != 2:
+            raise RelstudyError(f"labels hold a class, or a class and a superclass, for each item, not {labels.shape}")
+        return np.stack([np.unique(column, return_inverse=True)[1] for column in labels.T], axis=1).astype(np.int32)
+
+    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+        from relstudy.analysis.hashing.encoders.deep.objectives import dispersed, dispersed_superclasses
+
+        k, margin = self.bits, _or(self.margin, 2 * self.bits)
+        if self.nested_:
+            bands = (k / 12, k / 6), (k / 6, k / 3)
+            return dispersed_superclasses(outputs, classes, superclasses, bands, margin, self.alpha)
+        return dispersed(outputs, classes, (k / 6, k / 3), margin, self.alpha)
+
+
+@dataclass
+class MDSH(DeepEncoder):
+    """m-DSH (Jiang, Li and Li 2019, Eq. 4 and section 4.2): items of a class to the Hamming distance m, others to Q.
+
+    m = 0 is that paper's deep squared hashing. Codes are tanh(beta x) while learning; beta grows by 1.005 an epoch.
+
+    Parameters
+    ----------
+    shift : m, a number of bits
+    """
+
+    shift: float = 4.0
+    batch: int = 128
+    sharpening: ClassVar[float] = 1.005
+
+    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+        import jax.numpy as jnp
+
+        from relstudy.analysis.hashing.encoders.deep.objectives import shifted_squares
+
+        return shifted_squares(jnp.tanh(beta * outputs), classes, self.shift)
+
+
+def _or(given: float | None, default: float) -> float:
+    return default if given is None else given
+
+
+DEEP_ENCODERS: dict[str, type[DeepEncoder]] = {"dsh": DSH, "dsh-dispersed": DispersedDSH, "m-dsh": MDSH}
