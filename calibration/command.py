@@ -138,7 +138,7 @@ def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
     drawings = pictures(result)
     if binary is not None:
         other = read_ratings(binary)
-        if (other.low, other.high) != (0.0, 1.0):
+        if (other.scale.scale.low, other.scale.scale.high) != (0.0, 1.0):
             raise RelstudyError(f"{binary}: ratings on the binary scale (0 or 1) are needed, and these are not")
         drawings["binary-by-graded"] = lambda: binary_against_graded(other.frame, result.ratings.frame, alone=True)
     for name, draw in progress(list(drawings.items()), "figures"):

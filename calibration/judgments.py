@@ -12,10 +12,17 @@ from relstudy.calibration.panel import Panel
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, known_scale
 from relstudy.common.tables import Checked, read_table, write_table
 
-COLUMNS = ["pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", *PROBABILITIES]
+COLUMNS = [
+    *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
+    *PROBABILITIES,
+    *SCALE_COLUMNS,
+]
 PRIOR_RATINGS = 8
+SLACK = 0.75
+"""How far calibration may carry a judgment beyond the scale's end, in steps, for the scale to be told from judgments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +34,19 @@ class Judgments:
     frame : one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN where
         unknown; the column is added where it is missing), query_probability (the same of the pair's query, where known),
         and any other columns
+    scale : the scale they are on, and how it is known
     merged : how many identical rows of the table were merged
     averaged : whether the judgments are plain means of ratings, without calibration
 
     Examples
     --------
-    >>> judgments = Judgments(pd.DataFrame({"query_id": ["q"], "result_id": ["x"], "judgment": [4.0]}))
-    >>> judgments.probability, judgments.unknown
-    (array([nan]), 1)
+    >>> judgments = Judgments.of(pd.DataFrame({"query_id": ["q"], "result_id": ["x"], "judgment": [4.5]}))
+    >>> judgments.probability, judgments.unknown, judgments.scale.scale.name
+    (array([nan]), 1, '1-5')
     """
 
     frame: pd.DataFrame
+    scale: KnownScale
     merged: int = 0
     averaged: bool = False
 
@@ -47,8 +56,21 @@ class Judgments:
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> Judgments:
-        """The judgments themselves, or those of a DataFrame that holds query_id, result_id and judgment."""
-        return judgments if isinstance(judgments, Judgments) else cls(judgments)
+        """The judgments themselves, or those of a DataFrame with their columns (query_id, result_id, judgment, ...).
+
+        Raises
+        ------
+        RelstudyError
+            when the DataFrame is empty or its columns scale_low, scale_high and scale_step contradict each other
+        """
+        if isinstance(judgments, Judgments):
+            return judgments
+        if judgments.empty:
+            raise RelstudyError("there are no judgments")
+        table = Checked(judgments, "the judgments")
+        scale = known_scale(table, judgments["judgment"].to_numpy(dtype=float), "judgments", slack=SLACK)
+        table.raise_faults()
+        return cls(judgments, scale)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -80,7 +102,7 @@ class Judgments:
         return None
 
 
-def read_judgments(path: str | os.PathLike[str]) -> Judgments:
+def read_judgments(path: str | os.PathLike[str], scale: Scale | None = None) -> Judgments:
     """Read a judgments table (CSV or Parquet) or TREC qrels.
 
     Parameters
@@ -88,6 +110,8 @@ def read_judgments(path: str | os.PathLike[str]) -> Judgments:
     path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken);
         inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
         comma in its first line, four fields a line: TREC qrels
+    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and scale_step,
+        else the name in the column scale, else the judgments themselves; grades of qrels start at 0)
 
     Returns
     -------
@@ -99,10 +123,13 @@ def read_judgments(path: str | os.PathLike[str]) -> Judgments:
         with every fault: missing columns or ids, judgments that are no numbers, probabilities outside (0, 1],
         one pair with two different judgments, a query of two probabilities or below that of one of its pairs
     """
-    return check_judgments(_read_qrels(path) if _is_qrels(path) else read_table(path))
+    if not _is_qrels(path):
+        return check_judgments(read_table(path), scale)
+    judgments = check_judgments(_read_qrels(path), scale)
+    return judgments if scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 
-def check_judgments(table: Checked) -> Judgments:
+def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     """Check a table that is already in memory; see `read_judgments`.
 
     Examples
@@ -116,12 +143,13 @@ def check_judgments(table: Checked) -> Judgments:
     if "judgment" not in frame:
         if "rating" not in frame:
             table.require("judgment")
-        return _from_ratings(table)
+        return _from_ratings(table, scale)
     if frame.empty:
         raise RelstudyError(f"{table.file}: there are no judgments below the header")
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("judgment")
+    known = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
     read_probabilities(table, frame)
     repeated = frame.duplicated(PAIR)
     if repeated.any():
@@ -130,16 +158,18 @@ def check_judgments(table: Checked) -> Judgments:
             differs = groups[column].transform("nunique", dropna=False) > 1
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
-    return Judgments(frame[~repeated].reset_index(drop=True), merged=int(repeated.sum()))
+    frame = frame[~repeated].reset_index(drop=True)
+    return Judgments(frame, known, merged=int(repeated.sum()))
 
 
-def make_judgments(panel: Panel, calibrated: np.ndarray) -> Judgments:
+def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | None = None) -> Judgments:
     """Average calibrated ratings into judgments.
 
     Parameters
     ----------
     panel : the ratings
     calibrated : their values on the common scale, float array (N), NaN = undecided
+    scale : the scale of the ratings; None takes it from the panel's ends
 
     Returns
     -------
@@ -174,7 +204,9 @@ def make_judgments(panel: Panel, calibrated: np.ndarray) -> Judgments:
     frame["judgment"] = mean[rated]
     frame["n_ratings"] = count[rated].astype(int)
     frame["standard_error"] = np.sqrt(variance[rated] / count[rated])
-    return Judgments(frame)
+    if scale is None:
+        scale = KnownScale(Scale.between(panel.low, panel.high), "stated", "the ends of the panel's scale")
+    return Judgments(frame.assign(**scale.scale.columns()), scale)
 
 
 def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
@@ -203,12 +235,13 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Check
     return pairs[PAIR].astype("str").merge(drawn, on=PAIR, how="left", validate="many_to_one")[known]
 
 
-def _from_ratings(table: Checked) -> Judgments:
+def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     """Judgments as plain means of a ratings table: one row a rating, empty ones undecided."""
     frame = table.frame[PAIR].copy()
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("rating", empty=True)
+    known = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
     read_probabilities(table, frame)
     check_one_a_pair(table, frame[frame["judgment"].notna()])
     table.raise_faults()
@@ -217,7 +250,12 @@ def _from_ratings(table: Checked) -> Judgments:
         raise RelstudyError(f"{table.file}: there is no rating that is a number")
     drawn = {name: (name, "first") for name in PROBABILITIES if name in frame}
     means = groups.agg(judgment=("judgment", "mean"), n_ratings=("judgment", "size"), **drawn).reset_index()
-    return Judgments(means, averaged=True)
+    return Judgments(means.assign(**known.scale.columns()), known, averaged=True)
+
+
+def _qrels_scale(judgments: Judgments) -> KnownScale:
+    high = max(1.0, float(judgments.frame["judgment"].max()))
+    return KnownScale(Scale.between(0, high), "values", f"qrels, whose highest grade is {high:g}")
 
 
 def _is_qrels(path: str | os.PathLike[str]) -> bool:

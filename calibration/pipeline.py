@@ -51,7 +51,7 @@ class Calibration:
     def calibrated_ratings(self) -> pd.DataFrame:
         """Each rating as it came, with its value on the common scale (`calibrated`) and its `block`, base or unique."""
         frame = self.ratings.frame
-        table = frame.drop(columns=["base", "calibrated"], errors="ignore")
+        table = frame.drop(columns=["base", "calibrated"], errors="ignore").assign(**self.ratings.scale.scale.columns())
         return table.assign(calibrated=self.calibrated, block=np.where(frame["base"], "base", "unique"))
 
 
@@ -90,7 +90,7 @@ def calibrate(
     """
     if method is not None and method not in METHODS:
         raise ValueError(f"{method!r} is not one of {', '.join(METHODS)}")
-    panel = Panel.from_frame(ratings.frame, ratings.low, ratings.high)
+    panel = Panel.from_frame(ratings.frame, ratings.scale.scale.low, ratings.scale.scale.high)
     known = handed_out or ratings.handed_out
     if method is None:
         choice = choose_method(panel, known)
@@ -101,14 +101,14 @@ def calibrate(
     fitted = fit_method(panel, choice.method)
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if clip:
-        calibrated = np.clip(calibrated, ratings.low, ratings.high)
+        calibrated = np.clip(calibrated, panel.low, panel.high)
     return Calibration(
         ratings=ratings,
         panel=panel,
         calibrated=calibrated,
         lines=lines,
         choice=choice,
-        judgments=make_judgments(panel, calibrated),
+        judgments=make_judgments(panel, calibrated, ratings.scale),
         raters=rater_profiles(panel, lines, _seconds(ratings.frame)),
     )
 
@@ -192,7 +192,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "undecided": len(panel.rating) - len(decided.rating),
         "merged_duplicates": ratings.merged,
         "set_aside": ratings.aside,
-        "scale": {"name": ratings.scale, "low": ratings.low, "high": ratings.high},
+        "scale": ratings.scale.as_json(),
         "handed_out": ratings.handed_out,
         "balance": None if test is None else vars(test),
         "judgments": len(result.judgments),
@@ -223,7 +223,8 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
 
 def notes_on(result: Calibration) -> list[str]:
     """What a person should know about the ratings and the judgments, one sentence each."""
-    return [note for note in (*result.ratings.notes, result.judgments.probability_note()) if note is not None]
+    notes = (result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note())
+    return [note for note in notes if note is not None]
 
 
 def _icc(name: str, icc: agreement.Icc, plain: Any) -> dict[str, Any]:

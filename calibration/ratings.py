@@ -15,6 +15,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.scales import KnownScale, Scale, known_scale
 from relstudy.common.shown import Shown
 from relstudy.common.tables import Checked, read_table
 
@@ -38,8 +39,7 @@ class Ratings(Shown):
     frame : one row a rating: rater_id, query_id, result_id (text), pair_id (text, where the file has it),
         rating (float, NaN = undecided), base (bool), inclusion_probability and query_probability (float, NaN where
         unknown) where the file has them, and its other columns as they stood
-    scale : name of the scale, such as "1-5", or None where the file doesn't say
-    low, high : ends of the scale; the least and greatest rating where the file doesn't say
+    scale : the scale, and how it is known
     merged : identical rows (same rater, same pair, same rating) that were merged into one
     aside : rows of checks, repeated pairs and practice, which are left out
     base_rule : how the base block was found, as a phrase; None where there is none
@@ -48,9 +48,7 @@ class Ratings(Shown):
     """
 
     frame: pd.DataFrame
-    scale: str | None
-    low: float
-    high: float
+    scale: KnownScale
     merged: int = 0
     aside: int = 0
     base_rule: str | None = None
@@ -62,7 +60,7 @@ class Ratings(Shown):
         frame = self.frame
         pairs = frame.duplicated(["query_id", "result_id"], keep="first")
         return (
-            f"{len(frame):,} ratings from {self.low:g} to {self.high:g} by {frame['rater_id'].nunique():,} raters of "
+            f"{len(frame):,} ratings on the scale {self.scale.scale.name} by {frame['rater_id'].nunique():,} raters of "
             f"{int((~pairs).sum()):,} pairs, {int(frame['rating'].isna().sum()):,} undecided"
         )
 
@@ -76,7 +74,11 @@ class Ratings(Shown):
 
 
 def read_ratings(
-    path: str | os.PathLike[str] | Checked, *, base_column: str | None = None, trust_raters: bool = False
+    path: str | os.PathLike[str] | Checked,
+    *,
+    base_column: str | None = None,
+    trust_raters: bool = False,
+    scale: Scale | None = None,
 ) -> Ratings:
     """Read and check a ratings table (CSV or Parquet).
 
@@ -87,6 +89,8 @@ def read_ratings(
         "random" or "at random" is random, any other text on unique pairs is fixed)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair
+    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and scale_step,
+        else the name in the column scale, else the ratings themselves)
 
     Raises
     ------
@@ -99,10 +103,12 @@ def read_ratings(
     table = read_table(path)
     _refuse_slots(table)
     table.require(*REQUIRED)
-    return check_ratings(table, base_column=base_column, trust_raters=trust_raters)
+    return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=scale)
 
 
-def check_ratings(table: Checked, *, base_column: str | None = None, trust_raters: bool = False) -> Ratings:
+def check_ratings(
+    table: Checked, *, base_column: str | None = None, trust_raters: bool = False, scale: Scale | None = None
+) -> Ratings:
     """Check a table that is already in memory; see `read_ratings`.
 
     Examples
@@ -118,10 +124,10 @@ def check_ratings(table: Checked, *, base_column: str | None = None, trust_rater
     frame = table.frame.copy()
     for name in (*KEY, *(["pair_id"] if "pair_id" in frame else [])):
         frame[name] = table.texts(name)
-    scale, low, high = _scale(table)
-    frame["rating"] = table.numbers(
-        "rating", low=-np.inf if low is None else low, high=np.inf if high is None else high, empty=True
-    )
+    _check_one_scale(table)
+    known = _known_scale(table, scale)
+    ends = known.scale
+    frame["rating"] = table.numbers("rating", low=ends.low, high=ends.high, empty=True)
     aside = _aside(table)
     base = _marked_base(table, base_column)
     handed_out = _handed_out(table)
@@ -155,34 +161,15 @@ def check_ratings(table: Checked, *, base_column: str | None = None, trust_rater
             notes.append(f"column block marks the base block, so --base-column {base_column} is not used")
     else:
         frame["base"], rule = _rated_by_all(frame)
-    observed = frame["rating"].dropna()
     return Ratings(
         frame=frame,
-        scale=scale,
-        low=float(observed.min()) if low is None else low,
-        high=float(observed.max()) if high is None else high,
+        scale=known,
         merged=merged,
         aside=int(aside.sum()),
         base_rule=rule,
         handed_out=handed_out,
         notes=tuple(notes),
     )
-
-
-def scale_ends(name: str) -> tuple[float, float] | None:
-    """The ends of a scale by its name; None when the name doesn't tell.
-
-    Examples
-    --------
-    >>> scale_ends("1-5"), scale_ends("binary"), scale_ends("stars")
-    ((1.0, 5.0), (0.0, 1.0), None)
-    """
-    if name.lower() in ("binary", "yes/no"):
-        return 0.0, 1.0
-    match = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(-?\d+(?:\.\d+)?)", name)
-    if match is None or float(match[1]) >= float(match[2]):
-        return None
-    return float(match[1]), float(match[2])
 
 
 def _were(count: int) -> str:
@@ -203,23 +190,23 @@ def _refuse_slots(table: Checked) -> None:
         )
 
 
-def _scale(table: Checked) -> tuple[str | None, float | None, float | None]:
+def _check_one_scale(table: Checked) -> None:
     if "scale" not in table.frame:
-        return None, None, None
+        return
     names = table.frame["scale"].astype("str").str.strip()
-    found = names[names != ""]
-    if found.empty:
-        return None, None, None
-    kinds = found.value_counts()
+    kinds = names[names != ""].value_counts()
     if len(kinds) > 1:
         common = str(kinds.index[0])
         counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
         first = int(np.flatnonzero((names != common) & (names != ""))[0])
         allowed = f"one calibration takes one scale, and this table mixes {counted}; split it by scale"
         raise TableError([Fault(table.file, table.row(first), "scale", names.iloc[first], allowed)])
-    name = str(kinds.index[0])
-    ends = scale_ends(name)
-    return (name, *ends) if ends else (name, None, None)
+
+
+def _known_scale(table: Checked, stated: Scale | None) -> KnownScale:
+    """The scale, from the ratings that are numbers; the others become faults where the column is read."""
+    values = pd.to_numeric(table.frame["rating"], errors="coerce").to_numpy(dtype=float)
+    return known_scale(table, values, "ratings", stated)
 
 
 def _marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:

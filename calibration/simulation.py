@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import scale_ends
+from relstudy.common.scales import scale_named
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def simulate_panel(
     Parameters
     ----------
     raters, base_pairs, unique_per_rater, ratings_per_pair : sizes
-    scale : "1-5", "0-6", "1-9", "binary" or another name that `scale_ends` knows
+    scale : "1-5", "0-6", "1-9", "binary" or another name that `scale_named` knows
     handed_out : "random", or "sorted": groups of raters share their pairs, the first group the worst, the last the best
     leniency, noise : standard deviations over raters and ratings; sharpness: of the log stretch
     seed : seed or Generator
@@ -62,10 +62,10 @@ def simulate_panel(
     (4, 5, 39)
     """
     rng = np.random.default_rng(seed)
-    ends = scale_ends(scale)
-    if ends is None:
+    steps = scale_named(scale)
+    if steps is None:
         raise ValueError(f"{scale!r} doesn't tell its ends")
-    low, high = ends
+    low, high = steps.low, steps.high
     if handed_out == "sorted":
         unique = -(-raters // ratings_per_pair) * unique_per_rater
     else:

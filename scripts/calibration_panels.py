@@ -45,7 +45,7 @@ def real_table() -> None:
     print("\n### 99 people, 40 base pairs, 280 unique pairs\n")
     print("| folds, seed | " + " | ".join(METHODS) + " |\n" + "|---" * (len(METHODS) + 1) + "|")
     ratings = read_ratings(AGH, base_column="in_common_set")
-    panel = Panel.from_frame(ratings.frame, ratings.low, ratings.high)
+    panel = Panel.from_frame(ratings.frame, ratings.scale.scale.low, ratings.scale.scale.high)
     for seed in range(5):
         values = [correlation(panel, method, seed) for method in METHODS]
         print(f"| {seed} | " + " | ".join(f"{value:.4f}" for value in values) + " |")

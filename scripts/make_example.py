@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import write_table
 from relstudy.mapping.scores import read_scores, write_scores
 from relstudy.studyapp.demo.pipeline import run_demo
@@ -31,6 +32,7 @@ RATINGS = [
     "rating",
     "block",
     "handed_out",
+    *SCALE_COLUMNS,
 ]
 PAIR = ["query_id", "result_id"]
 SYSTEMS = ("keywords", "gift", "gift-colour", "gift-texture", "simplicity")

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 )
 @click.option("--relevant-share", default=0.2, show_default=True, help="Share of judged pairs that are relevant.")
 @click.option("--weight-spread", default=0.0, show_default=True, help="Coefficient of variation of the design weights.")
-@click.option("--threshold", default=3.0, show_default=True, help="With --judgments: relevant above this.")
+@click.option(
+    "--threshold", type=float, help="With --judgments: relevant above this.  [default: the middle of the scale]"
+)
 @click.option("--studies", default=200, show_default=True, type=click.IntRange(20), help="Simulated studies a size.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")
@@ -138,7 +140,7 @@ def _piloted(choices: dict[str, Any]) -> StudySource:
         both.append(candidate_of(pairs, name, own, ScoringOptions(threshold=choices["threshold"])))
     used = both[0].used & both[1].used
     first, second = (candidate.ranking_of(used) for candidate in both)
-    relevant = pairs.relevant(choices["threshold"])[used]
+    relevant = pairs.relevant(pairs.cut(choices["threshold"]))[used]
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],

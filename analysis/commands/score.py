@@ -87,7 +87,7 @@ def score(
         candidates = _among(saved.candidates, candidates, str(against))
     result = _score(table, candidates, options)
     if qrels is not None:
-        _write_qrels(table, options, qrels)
+        _write_qrels(table, qrels)
     if save is not None:
         _save(table, candidates, options, save)
     if out is not None:
@@ -202,13 +202,12 @@ def _save(judgments: Judgments, candidates: list[Candidate], options: ScoringOpt
     say(f"The comparison is kept in {path}.")
 
 
-def _write_qrels(judgments: Judgments, options: ScoringOptions, path: str) -> None:
-    from relstudy.analysis.scoring.trec import gains, lowest_grade, write_qrels
+def _write_qrels(judgments: Judgments, path: str) -> None:
+    from relstudy.analysis.scoring.trec import gains, gains_in_words, write_qrels
 
-    values = judgments.frame["judgment"].to_numpy(dtype=float)
-    lowest = lowest_grade(values, options.threshold)
-    write_qrels(judgments.frame, path, gains(values, lowest))
-    say(f"Qrels are in {path}: judgments rounded, less {lowest:g}.")
+    values, scale = judgments.frame["judgment"].to_numpy(dtype=float), judgments.scale.scale
+    write_qrels(judgments.frame, path, gains(values, scale))
+    say(f"Qrels are in {path}: {gains_in_words(scale)}.")
 
 
 def _write_tables(result: ScoreResult, folder: Path) -> None:
@@ -245,6 +244,8 @@ def _print(result: ScoreResult, new: list[str]) -> None:
         f"{numbers['judged']} judged pairs of {numbers['queries']} queries, {numbers['relevant']} relevant "
         f"({result.conventions['relevant']}). Weights: {result.conventions['weights']}."
     )
+    scale = result.conventions["scale"]
+    click.echo(f"Scale: {scale['name']}, {scale['note']}.")
     click.echo(f"Intervals: {result.conventions['interval']}; {result.conventions['population']}.")
     for name in new:
         for sentence in place_among(result, name):

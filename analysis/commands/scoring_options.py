@@ -25,7 +25,9 @@ _OPTIONS = (
         help="Mapping to fit, out of fold, for systems without a fitted one.  [default: isotonic]",
     ),
     click.option("--folds", type=click.IntRange(2), help="Folds by query for the mapping.  [default: 10]"),
-    click.option("--threshold", type=float, help="A pair is relevant above this judgment.  [default: by the scale]"),
+    click.option(
+        "--threshold", type=float, help="A pair is relevant above this judgment.  [default: the middle of the scale]"
+    ),
     click.option(
         "--weights",
         type=click.Choice(["design", "equal", "rank-power"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,6 @@ from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores import read_scores
 
 SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
-THRESHOLDS = {"1-5": 3.0, "binary": 0.5, "1-9": 5.0}
 
 
 @dataclass(frozen=True)
@@ -77,16 +76,8 @@ class StudyTables:
 
     @property
     def options(self) -> ScoringOptions:
-        """The choices of the scoring run: those of the comparison, else the defaults with the scale's threshold."""
-        return ScoringOptions(threshold=self.threshold) if self.comparison is None else self.comparison.options
-
-    @property
-    def threshold(self) -> float:
-        """Above which judgment a pair is a good match, by the scale's name or else its middle."""
-        if self.ratings is None:
-            return THRESHOLDS["1-5"]
-        named = THRESHOLDS.get(self.ratings.scale or "")
-        return (self.ratings.low + self.ratings.high) / 2 if named is None else named
+        """The choices of the scoring run: those of the comparison, else the defaults."""
+        return ScoringOptions() if self.comparison is None else self.comparison.options
 
     def pair_column(self, name: str) -> np.ndarray | None:
         """A column of pairs.csv laid beside the judgments, text [pairs], empty where unknown; None without it."""
@@ -117,6 +108,8 @@ def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool =
     reader = _Reader(folder)
     judged = read_judgments(reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it"))
     ratings = reader.ratings()
+    if judged.scale.how == "values" and ratings is not None:
+        judged = replace(judged, scale=ratings.scale)
     notes: list[str] = []
     comparison = reader.comparison(judged, notes)
     allowed = low_coverage or (comparison is not None and comparison.options.low_coverage)

@@ -22,10 +22,11 @@ RATERS_SHOWN = 25
 
 
 def scale_values(ratings: Ratings) -> list[float]:
-    """The values of the scale: whole numbers from end to end, or the values given where there are others."""
-    given = np.unique(ratings.frame["rating"].dropna().to_numpy(dtype=float))
-    whole = np.arange(ratings.low, ratings.high + 1)
-    return whole.tolist() if np.isin(given, whole).all() and len(whole) <= 20 else given.tolist()
+    """The values of the scale, or those given where it has too many."""
+    scale = ratings.scale.scale
+    if not scale.continuous and len(scale.values) <= 20:
+        return list(scale.values)
+    return np.unique(ratings.frame["rating"].dropna().to_numpy(dtype=float)).tolist()
 
 
 def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: int) -> Section | None:
@@ -132,7 +133,7 @@ def _flag_terms(raters: pd.DataFrame) -> list[Block]:
 def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:
     """The ratings as they were given, and as calibrated (None where that is not known)."""
     frame = ratings.frame
-    given = Panel.from_frame(frame, ratings.low, ratings.high)
+    given = Panel.from_frame(frame, ratings.scale.scale.low, ratings.scale.scale.high)
     if "calibrated" not in frame:
         return given, None
     return given, given.with_rating(frame["calibrated"].to_numpy(dtype=float))

@@ -35,7 +35,7 @@ def in_words(result: ScoreResult) -> Section:
     blocks: list[Block] = [Sentences(system_sentences(result))]
     blocks.append(
         Paragraph(
-            f"A good match is a pair with a judgment above {result.options.threshold:g}; a system that guesses puts it above a poor one 50 times in 100. "
+            f"A good match is a pair with a judgment above {result.threshold:g}; a system that guesses puts it above a poor one 50 times in 100. "
             f"The range behind a number is made to hold the true value in {how_often(level_of(result))} "
             f"{other_studies(result)}." + (" Systems are ordered by correlation." if several else ""),
             quiet=True,
@@ -91,7 +91,7 @@ def _share_relevant(result: ScoreResult) -> float | None:
     known = np.isfinite(result.weight)
     if not known.any():
         return None
-    relevant = result.judgment[known] > result.options.threshold
+    relevant = result.judgment[known] > result.threshold
     return float(np.average(relevant, weights=result.weight[known]))
 
 

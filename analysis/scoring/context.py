@@ -24,7 +24,7 @@ class ScoringContext:
         self.draws = draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
-        self.relevant = pairs.relevant(options.threshold)
+        self.relevant = pairs.relevant(pairs.cut(options.threshold))
         self._judgments: dict[bytes, CorrelationBootstrap] = {}
 
     def judgments(self, used: np.ndarray) -> CorrelationBootstrap:

@@ -9,7 +9,7 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.trec import lowest_grade
+from relstudy.analysis.scoring.trec import gains_in_words
 
 FEW_QUERIES = 10
 
@@ -19,7 +19,7 @@ def numbers(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
     return {
         "judged": len(pairs),
         "queries": len(pairs.queries),
-        "relevant": int(pairs.relevant(options.threshold).sum()),
+        "relevant": int(pairs.relevant(pairs.cut(options.threshold)).sum()),
         "fingerprint": pairs.fingerprint,
     }
 
@@ -36,8 +36,9 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
         weighting = "equal: the judgments carry no inclusion probability"
     return {
-        "threshold": options.threshold,
-        "relevant": f"judgment > {options.threshold:g}",
+        "threshold": pairs.cut(options.threshold),
+        "relevant": f"judgment > {pairs.cut(options.threshold):g}",
+        "scale": pairs.scale.as_json(),
         "weights": weighting,
         "coverage_policy": options.policy,
         "correlation": "over the judged pairs of all queries pooled, every pair counted alike; tau is tau-b",
@@ -56,8 +57,8 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
             "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"
         ),
         "graded": (
-            "ir-measures on the judged pairs of each query, every pair counted alike, mean over queries; nDCG takes the "
-            f"judgment rounded, less {lowest_grade(pairs.judgment, options.threshold):g}; the others take relevant or not"
+            "ir-measures on the judged pairs of each query, every pair counted alike, mean over queries; nDCG takes "
+            f"gains: {gains_in_words(pairs.scale.scale)}; the others take relevant or not"
         ),
         "level": options.level,
         "replicates": options.replicates,
@@ -73,10 +74,11 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
     reason = pairs.weights_missing(options.weights)
     if reason is not None:
         notes.append(f"Weighted indices are left empty: {reason}.")
-    relevant = int(pairs.relevant(options.threshold).sum())
+    cut = pairs.cut(options.threshold)
+    relevant = int(pairs.relevant(cut).sum())
     if relevant in (0, len(pairs)):
         notes.append(
-            f"{'No' if relevant == 0 else 'Every'} judged pair is relevant (judgment > {options.threshold:g}; judgments run "
+            f"{'No' if relevant == 0 else 'Every'} judged pair is relevant (judgment > {cut:g}; judgments run "
             f"from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left empty."
         )
     if len(pairs.queries) < FEW_QUERIES:

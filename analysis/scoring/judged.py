@@ -14,6 +14,7 @@ from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import KnownScale
 
 PAIR = ["query_id", "result_id"]
 POPULATIONS = ("auto", "collection", "open")
@@ -69,6 +70,7 @@ class JudgedPairs:
     query_id, result_id : text [pairs]
     judgment : float [pairs]
     probability : inclusion probabilities, float [pairs], in (0, 1], NaN where unknown
+    scale : the scale of the judgments, and how it is known
     query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
         value a query
     """
@@ -78,14 +80,13 @@ class JudgedPairs:
     judgment: np.ndarray
     probability: np.ndarray
     query_probability: np.ndarray
+    scale: KnownScale
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
         """From judgments as `read_judgments` gives them, or a DataFrame with the columns of theirs."""
         judgments = Judgments.of(judgments)
         frame, number = judgments.frame, len(judgments)
-        if frame.empty:
-            raise RelstudyError("there are no judgments to score against")
         return cls(
             frame["query_id"].astype("str").to_numpy(dtype=object),
             frame["result_id"].astype("str").to_numpy(dtype=object),
@@ -94,6 +95,7 @@ class JudgedPairs:
             frame["query_probability"].to_numpy(dtype=float)
             if "query_probability" in frame
             else np.full(number, np.nan),
+            judgments.scale,
         )
 
     def __len__(self) -> int:
@@ -141,6 +143,10 @@ class JudgedPairs:
         frame = pd.DataFrame(columns).sort_values(["q", "r"])
         hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
         return hashlib.sha256(np.ascontiguousarray(hashes).tobytes()).hexdigest()[:16]
+
+    def cut(self, threshold: float | None = None) -> float:
+        """The threshold that is stated, or the cut of the judgments' scale."""
+        return self.scale.scale.cut if threshold is None else threshold
 
     def relevant(self, threshold: float) -> np.ndarray:
         """Whether the judgment is above the threshold, bool [pairs]."""

@@ -25,7 +25,7 @@ class ScoringOptions:
 
     Parameters
     ----------
-    threshold : a pair is relevant where its judgment is above it (3 on 1-5, 0.5 binary, 5 on 1-9)
+    threshold : a pair is relevant where its judgment is above it; None takes the cut of the judgments' scale
     weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
     policy : "drop" or "worst", for judged pairs without a score
     low_coverage : whether to go on where a system scores under half of the judged pairs
@@ -38,7 +38,7 @@ class ScoringOptions:
     folds : folds by query of that mapping, at least 2
     """
 
-    threshold: float = 3.0
+    threshold: float | None = None
     weights: str = "design"
     policy: str = "drop"
     low_coverage: bool = False
@@ -62,7 +62,7 @@ class ScoringOptions:
             if value not in allowed:
                 raise RelstudyError(f"{name} {', '.join(allowed[:-1])} or {allowed[-1]}; not {value!r}")
         object.__setattr__(self, "graded", tuple(self.graded))
-        if not np.isfinite(self.threshold):
+        if self.threshold is not None and not np.isfinite(self.threshold):
             raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")
         if self.replicates < 1 or not 0 < self.level < 1:
             raise RelstudyError("at least one replicate and a level between 0 and 1 are needed")

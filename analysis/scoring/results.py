@@ -283,6 +283,11 @@ class ScoreResult:
     judgment: np.ndarray = field(repr=False)
     weight: np.ndarray = field(repr=False)
 
+    @property
+    def threshold(self) -> float:
+        """Above which judgment a pair is relevant."""
+        return float(self.conventions["threshold"])
+
     def __getitem__(self, name: str) -> SystemScore:
         for system in self.systems:
             if system.name == name:

@@ -21,6 +21,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import KnownScale
 from relstudy.common.tables import read_json, write_json
 
 KIND = "relstudy comparison"
@@ -54,13 +55,15 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
         "kind": KIND,
         "version": VERSION,
         "fingerprint": pairs.fingerprint,
-        "options": asdict(options) | {"directions": dict(options.directions)},
+        "options": asdict(options)
+        | {"directions": dict(options.directions), "threshold": pairs.cut(options.threshold)},
         "judgments": {
             "query_id": pairs.query_id.tolist(),
             "result_id": pairs.result_id.tolist(),
             "judgment": pairs.judgment.tolist(),
             "inclusion_probability": _numbers(pairs.probability) if pairs.probability_given else None,
             "query_probability": _numbers(pairs.query_probability) if pairs.query_probability_given else None,
+            "scale": pairs.scale.as_json(),
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
@@ -123,7 +126,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             "query_probability": np.nan if of_query is None else _array(of_query),
         }
     )
-    judgments = Judgments(frame)
+    judgments = Judgments(frame, KnownScale.from_json(table["scale"]))
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")

@@ -16,28 +16,30 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import Scale
 from relstudy.common.tables import replacing
 
 
-def gains(judgment: np.ndarray, lowest: float) -> np.ndarray:
-    """Whole gains for graded measures: the judgment rounded (halves up), less the scale's lowest grade, never negative.
+def gains(judgment: np.ndarray, scale: Scale) -> np.ndarray:
+    """Whole gains for graded measures: the scale's steps above its lowest value, rounded (halves up), never negative.
+
+    A scale without steps is taken in hundredths of its length.
 
     Examples
     --------
-    >>> gains(np.array([0.4, 1.0, 2.5, 5.2]), lowest=1).tolist()
+    >>> gains(np.array([0.4, 1.0, 2.5, 5.2]), Scale.between(1, 5)).tolist()
     [0, 0, 2, 4]
     """
-    whole: np.ndarray = np.maximum(0, np.floor(judgment + 0.5) - lowest).astype(np.int64)
+    steps = np.floor(np.round((judgment - scale.low) / scale.gain_step, 9) + 0.5)
+    whole: np.ndarray = np.maximum(0, steps).astype(np.int64)
     return whole
 
 
-def lowest_grade(judgment: np.ndarray, threshold: float) -> float:
-    """The lowest grade of the scale that a threshold belongs to: 1 for 1-5 (3) and 1-9 (5), 0 for binary (0.5).
-
-    For any other threshold it is the lowest judgment, rounded.
-    """
-    known = {3.0: 1.0, 5.0: 1.0, 0.5: 0.0}
-    return known.get(float(threshold), float(np.floor(judgment.min() + 0.5)))
+def gains_in_words(scale: Scale) -> str:
+    """What a whole gain is, as a phrase."""
+    if scale.gain_step == 1:
+        return f"the judgment rounded, less {scale.low:g}"
+    return f"the judgment less {scale.low:g}, in steps of {scale.gain_step:g}, rounded"
 
 
 def write_qrels(judgments: pd.DataFrame, path: str | os.PathLike[str], relevance: np.ndarray | None = None) -> None:
@@ -146,12 +148,12 @@ def graded_figures(
     of no collection.
     """
     counts = context.draws.counts
-    pairs, threshold = context.pairs, context.options.threshold
+    pairs = context.pairs
     if not measures:
         return {}
     score = np.full(len(pairs), np.nan)
     score[candidate.used] = candidate.ranking
-    graded = gains(pairs.judgment, lowest_grade(pairs.judgment, threshold))
+    graded = gains(pairs.judgment, pairs.scale.scale)
     binary = context.relevant.astype(np.int64)
     place = {name: number for number, name in enumerate(pairs.queries)}
     figures = {}

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.config.study_parts import Block, Entry, KnownPair, Question, Scale
+from relstudy.common.scales import Scale
+from relstudy.studyapp.config.study_parts import Block, Entry, KnownPair, Question
 from relstudy.studyapp.config.study_toml import (
     read_blocks,
     read_entry,

@@ -1,50 +1,13 @@
-"""What a study is made of: scales, blocks, pairs with known answers, questions, the ways in."""
+"""What a study is made of: blocks, pairs with known answers, questions, the ways in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 QUESTION_KINDS = ("text", "long", "number", "choice")
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The values a rater chooses from.
-
-    Parameters
-    ----------
-    name : as named in study.toml and in the export
-    values : the numbers, ascending, at least two
-    labels : text for some or all values
-    undecided : whether "undecided" is offered
-    """
-
-    name: str
-    values: tuple[float, ...]
-    labels: dict[float, str] = field(default_factory=dict)
-    undecided: bool = True
-
-    def parse(self, text: str) -> float | None:
-        """The number a form field stands for; None is "undecided". ValueError for anything else."""
-        if text == "undecided" and self.undecided:
-            return None
-        for value in self.values:
-            if text == show_value(value):
-                return value
-        raise ValueError(f"{text!r} is not on the scale {self.name}")
-
-
-def show_value(value: float) -> str:
-    """A scale value as people write it: 3, 2.5."""
-    return f"{value:g}"
-
-
-SCALES = {
-    "1-5": Scale("1-5", (1, 2, 3, 4, 5), {1: "poor match", 5: "good match"}),
-    "binary": Scale("binary", (0, 1), {0: "poor match", 1: "good match"}),
-    "1-9": Scale("1-9", tuple(range(1, 10)), {1: "poor match", 5: "average match", 9: "good match"}),
-}
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from relstudy.studyapp.config.study_parts import (
-    ENTRY_RULES,
-    QUESTION_KINDS,
-    SCALES,
-    Block,
-    Entry,
-    KnownPair,
-    Question,
-    Scale,
-    show_value,
-)
+from relstudy.common.scales import SCALES, Scale, show_value
+from relstudy.studyapp.config.study_parts import ENTRY_RULES, QUESTION_KINDS, Block, Entry, KnownPair, Question
 from relstudy.studyapp.config.texts import ENGLISH
 from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, TomlChecker
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
+from relstudy.common.scales import SCALE_COLUMNS, Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
@@ -32,6 +33,7 @@ COLUMNS = (
         "source",
         "rank",
     ),
+    *SCALE_COLUMNS,
 )
 FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
 HANDED_OUT = {"base": "to everyone", "unique": "at random over the pool"}
@@ -46,7 +48,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a
     row, with its number in `revision`.
     """
-    scales = {block.name: block.scale.name for block in study.blocks}
+    scales = {block.name: block.scale for block in study.blocks}
     known_pairs = known_pair_ids(study)
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
@@ -57,7 +59,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     with store.read() as connection:
         rows = [_record(row, scales, known_pairs) for row in connection.execute(query)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(["revision"] if history else [])])
-    numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability"], "float64")
+    numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
     return _as_drawn(frame.astype({**numbers, "rank": "Int64"}), study)
 
 
@@ -85,8 +87,9 @@ def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     return frame
 
 
-def _record(row: sa.Row[Any], scales: dict[str, str], known_pairs: dict[str, KnownPair]) -> dict[str, Any]:
+def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, KnownPair]) -> dict[str, Any]:
     kind = row.block if row.kind == "pair" else row.kind
+    scale = scales.get(row.study_block)
     passed = ""
     if row.pair_id in known_pairs:
         passed = "yes" if row.rating in known_pairs[row.pair_id].expected else "no"
@@ -95,7 +98,7 @@ def _record(row: sa.Row[Any], scales: dict[str, str], known_pairs: dict[str, Kno
         "pair_id": row.pair_id,
         "query_id": row.query_id,
         "result_id": row.result_id,
-        "scale": scales.get(row.study_block, ""),
+        "scale": "" if scale is None else scale.name,
         "rating": row.rating,
         "seconds": round(row.seconds, 3),
         "block": kind,
@@ -111,6 +114,7 @@ def _record(row: sa.Row[Any], scales: dict[str, str], known_pairs: dict[str, Kno
         "query_probability": row.query_probability,
         "source": row.source,
         "rank": row.rank,
+        **(dict.fromkeys(SCALE_COLUMNS) if scale is None else scale.columns()),
     }
 
 

@@ -19,9 +19,9 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import source_members
+from relstudy.common.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import Scale
 from relstudy.studyapp.database.store import Store, assignments, pairs, raters
 
 SECONDS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)

@@ -10,9 +10,9 @@ from flask import current_app
 from jinja2 import Environment
 from markupsafe import Markup
 
+from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import DisplayedItem
-from relstudy.studyapp.config.study_parts import Scale, show_value
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage

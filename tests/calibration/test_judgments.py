@@ -70,9 +70,10 @@ def test_where_no_pair_has_two_ratings_the_standard_error_is_left_empty() -> Non
 def test_judgments_come_back_as_they_were_written(tmp_path: Path) -> None:
     panel = simulate_panel(5, 6, 10, seed=1).panel
     frame = make_judgments(panel, panel.rating).frame.assign(inclusion_probability=0.25)
-    write_judgments(Judgments(frame), tmp_path / "j.csv")
+    write_judgments(Judgments.of(frame), tmp_path / "j.csv")
     assert (tmp_path / "j.csv").read_text().splitlines()[0] == (
-        "pair_id,query_id,result_id,judgment,n_ratings,standard_error,inclusion_probability"
+        "pair_id,query_id,result_id,judgment,n_ratings,standard_error,inclusion_probability,"
+        "scale_low,scale_high,scale_step"
     )
     back = read_judgments(tmp_path / "j.csv")
     assert back.frame["judgment"].tolist() == frame["judgment"].tolist()
@@ -84,7 +85,7 @@ def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table, 
     judgments = read_judgments(table("query_id,result_id,judgment\nq,x,4\nq,y,2"))
     merged = judgments.frame.merge(pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "y"]}))
     merged.to_csv(tmp_path / "merged.csv", index=False)
-    for each in (judgments, Judgments(merged), read_judgments(tmp_path / "merged.csv")):
+    for each in (judgments, Judgments.of(merged), read_judgments(tmp_path / "merged.csv")):
         assert np.isnan(each.probability).all()
         assert "inclusion probabilities are not known" in (each.probability_note() or "")
 
@@ -183,3 +184,19 @@ def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table) -> Non
     wanted = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"]})
     found = pair_probabilities(wanted, pairs).fillna(-1)
     assert found.to_dict("list") == {"inclusion_probability": [0.2, 0.1, -1], "query_probability": [0.5, 0.5, -1]}
+
+
+def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2,0-6\na,q,y,3,0-6\nb,q,x,2,0-6\nb,q,y,5,0-6"
+    judgments = calibrate(read_ratings(table(rows, "ratings.csv")), "none").judgments
+    write_judgments(judgments, tmp_path / "j.csv")
+    for each in (judgments, read_judgments(tmp_path / "j.csv"), Judgments.of(judgments.frame)):
+        assert (each.scale.scale.low, each.scale.scale.high, each.scale.scale.cut) == (0, 6, 3)
+    assert read_judgments(tmp_path / "j.csv").scale.how == "stated"
+
+
+def test_grades_of_qrels_start_at_zero_whatever_was_given(table) -> None:  # type: ignore[no-untyped-def]
+    graded = read_judgments(table("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 -2", "graded.txt")).scale.scale
+    assert (graded.low, graded.high, graded.cut) == (0, 3, 1.5)
+    binary = read_judgments(table("301 0 DOC-1 1\n301 0 DOC-2 1", "binary.txt")).scale.scale
+    assert (binary.low, binary.high, binary.cut) == (0, 1, 0.5)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.ratings import Ratings, read_ratings, scale_ends
+from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 
 HEADER = "rater_id,query_id,result_id,rating"
@@ -33,7 +33,8 @@ def refused(path: Path, **options: object) -> str:
 def test_the_four_columns_are_enough(table) -> None:  # type: ignore[no-untyped-def]
     ratings = read_ratings(table(f"{HEADER}\na,q,x,4\nb,q,x,\na,q,y,2"))
     assert ratings.frame["rating"].fillna(-1).tolist() == [4, -1, 2]
-    assert (ratings.scale, ratings.low, ratings.high) == (None, 2, 4)
+    assert (ratings.scale.how, ratings.scale.scale.low, ratings.scale.scale.high) == ("values", 1, 4)
+    assert "scale 1-4 (taken from the ratings, which run from 2 to 4)" in ratings.scale.sentence()
     assert ratings.base_rule == "the 1 pair that every rater rated"
     assert ratings.frame["base"].tolist() == [True, True, False]
 
@@ -182,22 +183,6 @@ def test_checks_repeats_and_practice_of_the_app_are_set_aside(table) -> None:  #
 def test_the_record_of_how_unique_pairs_were_handed_out_is_read(table, unique: str, known: str | None) -> None:  # type: ignore[no-untyped-def]
     rows = f"{HEADER},block,handed_out\na,q,x,4,base,to everyone\nb,q,x,3,base,to everyone\na,q,y,2,unique,{unique}"
     assert read_ratings(table(rows)).handed_out == known
-
-
-@pytest.mark.parametrize(
-    ("name", "ends"),
-    [
-        ("1-5", (1, 5)),
-        ("1–9", (1, 9)),
-        ("0 to 6", (0, 6)),
-        ("-2..2", (-2, 2)),
-        ("binary", (0, 1)),
-        ("stars", None),
-        ("5-1", None),
-    ],
-)
-def test_a_scales_name_tells_its_ends(name: str, ends: tuple[float, float] | None) -> None:
-    assert scale_ends(name) == ends
 
 
 def test_parquet_gives_the_same_ratings_as_csv(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def agh(shared_data: Path) -> Ratings:
 
 @pytest.fixture(scope="module")
 def agh_panel(agh: Ratings) -> Panel:
-    return Panel.from_frame(agh.frame, agh.low, agh.high)
+    return Panel.from_frame(agh.frame, agh.scale.scale.low, agh.scale.scale.high)
 
 
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.3969), ("ordinal", 0.6854), ("interval", 0.6844)])
@@ -187,7 +187,8 @@ def test_the_command_writes_the_contracts_tables_and_json(shared_data: Path, tmp
     judgments, raters = pd.read_csv(tmp_path / "judgments.csv"), pd.read_csv(tmp_path / "raters.csv")
     calibrated = pd.read_csv(tmp_path / "calibrated.csv")
     assert list(judgments) == [
-        *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", "inclusion_probability")
+        *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error", "inclusion_probability"),
+        *("scale_low", "scale_high", "scale_step"),
     ]
     assert judgments["inclusion_probability"].isna().all()
     assert len(judgments) == 320

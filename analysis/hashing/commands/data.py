@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--judgments", help="Judgments table, for --kind judgments.")
 @click.option("--query-ids", help="Ids of the query codes, one a line, for --kind judgments.")
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
-@click.option("--threshold", type=float, default=3.0, show_default=True, help="Relevant where judged above it.")
+@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the middle of the scale]")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -42,7 +42,7 @@ def truth_command(
     judgments: str | None,
     query_ids: str | None,
     database_ids: str | None,
-    threshold: float,
+    threshold: float | None,
     seed: int,
     output: str,
     as_json: bool,
@@ -64,7 +64,9 @@ def truth_command(
         from relstudy.analysis.hashing.truth.labels import read_ids
         from relstudy.calibration.judgments import read_judgments
 
-        truth = judged_truth(read_judgments(judgments).frame, read_ids(query_ids), read_ids(database_ids), threshold)
+        judged = read_judgments(judgments)
+        cut = judged.scale.scale.cut if threshold is None else threshold
+        truth = judged_truth(judged.frame, read_ids(query_ids), read_ids(database_ids), cut)
     else:
         if queries is None or database is None:
             raise click.UsageError(f"--kind {kind} needs --queries and --database.")

@@ -83,7 +83,7 @@ def scores_command(
 @click.option(
     "--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R of the ball, k of k-NN."
 )
-@click.option("--threshold", type=float, default=3.0, show_default=True, help="Relevant where judged above it.")
+@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the middle of the scale]")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def audit_command(
@@ -92,7 +92,7 @@ def audit_command(
     vectors: str | None,
     labels: str | None,
     neighbours: int,
-    threshold: float,
+    threshold: float | None,
     seed: int,
     as_json: bool,
 ) -> None:

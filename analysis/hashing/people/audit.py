@@ -88,7 +88,7 @@ def audit_truths(
     vectors: np.ndarray | None = None,
     labels: Labels | None = None,
     neighbours: int = 50,
-    threshold: float = 3.0,
+    threshold: float | None = None,
     seed: int = 0,
 ) -> Audit:
     """Hold epsilon-ball, k-NN, class and plain distance against people's judgments.
@@ -97,14 +97,15 @@ def audit_truths(
     ----------
     judgments : as `read_judgments` gives them, or a DataFrame of theirs
     ids, vectors, labels, neighbours : see `truth_scores`
-    threshold : a pair is valued where its judgment is above it
+    threshold : a pair is valued where its judgment is above it; None takes the cut of the judgments' scale
     seed : of the bootstrap over queries
     """
     judgments = Judgments.of(judgments)
     scores = truth_scores(judgments.frame, ids, vectors=vectors, labels=labels, neighbours=neighbours, seed=seed)
     options = ScoringOptions(threshold=threshold, seed=seed, directions={"*": "higher"})
     scoring = score_systems(judgments, scores, options=options)
-    unweighted = JudgedPairs.of(judgments).weights_missing("design")
+    pairs = JudgedPairs.of(judgments)
+    unweighted, cut = pairs.weights_missing("design"), pairs.cut(threshold)
     audited = []
     for name, group in scores.groupby("system", sort=False):
         system = scoring[str(name)]
@@ -118,7 +119,7 @@ def audit_truths(
                 system.raw.pearson,
                 _one_minus(system.normalised_rank),
                 system.average_precision,
-                Estimate.missing(unweighted) if unweighted else _within_queries(merged, threshold, seed),
+                Estimate.missing(unweighted) if unweighted else _within_queries(merged, cut, seed),
                 called,
             )
         )
@@ -144,12 +145,12 @@ def _called_relevant(merged: pd.DataFrame, seed: int) -> Estimate:
     return Estimate(share, *percentile_interval(replicates))
 
 
-def _within_queries(merged: pd.DataFrame, threshold: float, seed: int) -> Estimate:
+def _within_queries(merged: pd.DataFrame, cut: float, seed: int) -> Estimate:
     from sklearn.metrics import roc_auc_score
 
     values = []
     for _, group in merged.groupby("query_id", sort=True):
-        valued = group["judgment"] > threshold
+        valued = group["judgment"] > cut
         if valued.any() and not valued.all():
             values.append(roc_auc_score(valued, group["score"], sample_weight=pair_weights(group)))
     return mean_interval(np.array(values), "no query has both valued and other results", seed)

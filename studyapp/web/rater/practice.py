@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.config.study_parts import Scale, show_value
+from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.rating_page import read_choices

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relstudy.common.scales import show_value
 from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
-from relstudy.studyapp.config.study_parts import show_value
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import Site, current_site

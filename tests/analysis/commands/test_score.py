@@ -229,7 +229,7 @@ def test_judgments_are_written_as_qrels_in_whole_gains(folder: Path) -> None:
     expected = np.maximum(0, np.floor(judgments["judgment"] + 0.5) - 1)
     rows = list(ir_measures.read_trec_qrels(str(folder / "j.qrels")))
     assert [row.relevance for row in rows] == expected.tolist()
-    assert "judgments rounded, less 1" in result.stderr
+    assert "the judgment rounded, less 1" in result.stderr
 
 
 def test_measures_can_be_chosen_by_their_names(folder: Path) -> None:

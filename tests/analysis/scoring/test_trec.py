@@ -9,10 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.analysis.scoring.candidate import ScoringOptions
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.scoring.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import Scale
 from relstudy.mapping.scores import read_scores, write_scores
 
 OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {
@@ -101,7 +104,7 @@ def test_judgments_read_from_qrels_score_like_those_from_a_table(tmp_path: Path)
 
 
 def test_gains_round_halves_up_and_never_fall_below_zero() -> None:
-    assert gains(np.array([-1.0, 0.5, 1.49, 1.5, 4.5]), lowest=1).tolist() == [0, 0, 0, 1, 4]
+    assert gains(np.array([-1.0, 0.5, 1.49, 1.5, 4.5]), Scale.between(1, 5)).tolist() == [0, 0, 0, 1, 4]
 
 
 def test_ndcg_of_three_results_is_the_formula_worked_by_hand() -> None:
@@ -115,3 +118,29 @@ def test_ndcg_of_three_results_is_the_formula_worked_by_hand() -> None:
 def test_a_measure_nobody_knows_is_named() -> None:
     with pytest.raises(RelstudyError, match="'nonsense@3' is not a measure"):
         measure_by_query(["nonsense@3"], np.array(["q"]), np.array(["a"]), np.array([1]), np.array([1.0]))
+
+
+def test_on_a_scale_from_0_to_6_the_gains_are_the_ratings_though_nobody_gave_a_0() -> None:
+    rng = np.random.default_rng(0)
+    ids = {"query_id": [f"q{row // 8}" for row in range(80)], "result_id": [f"r{row}" for row in range(80)]}
+    judgments = pd.DataFrame(ids | {"judgment": rng.integers(1, 7, 80).astype(float), "scale_low": 0, "scale_high": 6})
+    judgments["scale_step"] = 1
+    scores = pd.DataFrame(ids | {"system": "one", "score": rng.random(80)})
+    options = ScoringOptions(directions={"*": "higher"}, replicates=2, graded=("nDCG@5",))
+    result = score_systems(judgments, scores, options=options)
+    qrels = [
+        ir_measures.Qrel(q, r, int(j))
+        for q, r, j in judgments[["query_id", "result_id", "judgment"]].itertuples(index=False)
+    ]
+    run = [
+        ir_measures.ScoredDoc(q, r, s) for q, r, s in scores[["query_id", "result_id", "score"]].itertuples(index=False)
+    ]
+    expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], qrels, run)[ir_measures.nDCG @ 5]
+    assert result["one"].graded["nDCG@5"].value == pytest.approx(expected, abs=1e-12)
+    assert result.conventions["threshold"] == 3.0
+
+
+def test_half_points_and_sliders_gain_by_their_own_steps() -> None:
+    assert gains(np.array([1.0, 1.5, 5.0]), Scale.between(1, 5, 0.5)).tolist() == [0, 1, 8]
+    slider = Scale("slider", (0.0, 10.0), continuous=True)
+    assert gains(np.array([0.0, 0.26, 10.0]), slider).tolist() == [0, 3, 100]
