@@ -31,7 +31,7 @@ def tables() -> StudyTables:
 def made(tables: StudyTables) -> tuple[Page, ScoreResult]:
     return study_page(
         tables,
-        ScoringOptions(threshold=tables.threshold, replicates=200, folds=5),
+        ScoringOptions(replicates=200, folds=5),
         ["relstudy", "report", "DIR"],
         quietly,
     )
