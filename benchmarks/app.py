@@ -309,7 +309,7 @@ def our_folder(folder: Path) -> Path:
     ]
     (folder / "pairs.csv").write_text("pair_id,query_id,result_id,paradigm,block\n" + "".join(pairs))
     (folder / "study.toml").write_text(
-        '[study]\nid = "bench"\ntitle = "Bench"\n[entry]\nrules = ["open"]\n'
+        '[study]\nid = "bench"\ntitle = "Bench"\n[entry]\nrules = ["open"]\njoins_per_address = 0\n'
         '[[blocks]]\nname = "unique"\npairs = "unique"\npairs_per_rater = "all"\n'
     )
     return folder

@@ -7,8 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment
-from relstudy.studyapp.assignment.slots import settle
+from relstudy.studyapp.assignment.slots import settle, weigh_answer
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.database.store import assignments, pairs, raters, ratings
 
@@ -82,6 +83,13 @@ def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str,
     return {row.pair_id: row.rating for row in connection.execute(_ON_PAGE, {"assignment": assignment.id})}
 
 
+def share_decided(connection: sa.Connection, rater: Rater) -> float:
+    """The share of a rater's ratings that are not undecided, between 0 and 1; 1 where there is none."""
+    query = select_ratings().where(assignments.c.rater == rater.id)
+    given = [row.rating for row in connection.execute(query)]
+    return sum(rating is not None for rating in given) / len(given) if given else 1.0
+
+
 def submit(
     visit: Visit, assignment: Assignment, answers: Mapping[str, float | None], seconds: float, form: str
 ) -> None:
@@ -109,6 +117,7 @@ def submit(
         counts = {row.pair_id: row for row in connection.execute(_ON_PAGE, page)}
         processed = {(row.pair_id, row.form, row.rating) for row in connection.execute(_SENT, page)}
     rows = []
+    changed: dict[str, float | None] = {}
     for pair_id, rating in answers.items():
         last = counts.get(pair_id)
         if last is not None:
@@ -129,8 +138,15 @@ def submit(
                 "form": form,
             }
         )
+        changed[pair_id] = rating
     if rows:
         connection.execute(_INSERT_RATINGS, rows)
+    surplus = False
     if assignment.answered_at is None:
         surplus = assignment.slot_id is not None and not settle(connection, assignment)
         connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": surplus})
+    if assignment.slot_id is not None and not surplus and (rows or not counts):
+        now_counts = {pair_id: last.rating for pair_id, last in counts.items()} | changed
+        decided = any(rating is not None for rating in now_counts.values())
+        if (counts or not decided) and weigh_answer(visit, assignment, decided=decided):
+            connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": True})

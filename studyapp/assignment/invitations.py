@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import enrol, token_identity
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import DONE, LEASED, OPEN, Store, assignments, raters, ratings, slots
+from relstudy.studyapp.database.store import DONE, LEASED, OPEN, UNDECIDED, Store, assignments, raters, ratings, slots
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ def forget(store: Store, rater_id: str) -> int:
         removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount
         taken = slots.c.assignment_id.in_(of_rater) & slots.c.state.in_([LEASED, DONE])
         connection.execute(sa.update(slots).where(taken).values(state=OPEN, assignment_id=None, leased_until=0.0))
+        undecided = slots.c.assignment_id.in_(of_rater) & (slots.c.state == UNDECIDED)
+        connection.execute(sa.delete(slots).where(undecided))
         connection.execute(sa.delete(assignments).where(assignments.c.rater == key))
         connection.execute(sa.delete(raters).where(raters.c.id == key))
     if store.is_sqlite:

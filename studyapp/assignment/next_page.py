@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.sequence import NextPage, append
-from relstudy.studyapp.assignment.slots import draw
+from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up
+from relstudy.studyapp.assignment.slots import draw, lease, others_hold_pages
 from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import assignments, raters
 
@@ -30,7 +31,7 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Step:
-    """Where a rater goes next: "rate" (with the position), "questions" or "thanks"."""
+    """Where a rater goes next: "rate" (with the position), "wait", "questions" or "thanks"."""
 
     name: str
     position: int = 0
@@ -39,7 +40,8 @@ class Step:
 def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
     """Where the rater goes next; hands out unique pairs as needed.
 
-    `hand_out` is False while the study is paused: then only what the rater already holds comes.
+    `hand_out` is False while the study is paused: then only what the rater already holds comes. Nobody is at the end
+    while pages are only leased to others, who may not answer them: until then the step is "wait".
     """
     handed: dict[tuple[str, str], int] = {}
     answered = 0
@@ -52,14 +54,53 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
         waiting += _hand_out(visit, handed, AHEAD + 1 - waiting)
     if waiting:
         return Step("rate", answered + 1)
+    if hand_out and _may_get_more(visit, handed):
+        return Step("wait")
     if visit.study.questions and visit.rater.answered_at is None:
         return Step("questions")
     return Step("thanks")
 
 
+def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
+    """Whether pages that the rater is still asked for are with others; not for who has chosen to finish."""
+    if visit.rater.finished_at is not None or visit.rater.answered_at is not None:
+        return False
+    return any(
+        block.pages_per_rater is None or handed.get((block.name, "pair"), 0) < block.pages_per_rater
+        for block in visit.study.blocks
+        if block.unique and others_hold_pages(visit, block)
+    )
+
+
 def is_at_end(visit: Visit) -> bool:
     """Whether the rater has begun and has no page left that waits for an answer."""
     return visit.rater.started_at is not None and next_step(visit, hand_out=False).name != "rate"
+
+
+def needs_opening(page: RaterPage, study: Study, now: float) -> bool:
+    """Whether a page is to be leased before it is shown: at first sight, and when half of its lease is over."""
+    if page.assignment is None or page.assignment.answered_at is not None or page.assignment.slot_id is None:
+        return False
+    return page.leased_until is None or page.leased_until - now <= 30 * study.lease_minutes
+
+
+def open_page(visit: Visit, position: int, *, hand_out: bool = True) -> RaterPage | None:
+    """A page of the rater's as it may be shown now, leased to them.
+
+    A page that was only set aside, or leased too long ago, may be somebody else's by now; then another takes its
+    place. None when there is no other, and the rater goes where `next_step` says.
+    """
+    connection, rater = visit.connection, visit.rater
+    page = find_rater_page(connection, rater.id, position)
+    while page is not None and page.assignment is not None and page.is_lost:
+        give_up(visit, page.assignment)
+        next_step(visit, hand_out=hand_out)
+        page = find_rater_page(connection, rater.id, position)
+    if page is None or page.assignment is None:
+        return None
+    if needs_opening(page, visit.study, visit.now) and not lease(visit, page.assignment):
+        return None
+    return page
 
 
 def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> int:

@@ -12,7 +12,7 @@ from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
 from relstudy.studyapp.assignment.raters import RATER_COLUMNS, Rater, lock_rater
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import assignments, raters
+from relstudy.studyapp.database.store import assignments, raters, slots
 
 
 class Assignment(NamedTuple):
@@ -41,12 +41,21 @@ class RaterPage:
     assignment : the page at the position asked for, or None
     too_early : an earlier page is still unanswered
     upcoming : the pairs of the page after, where it is handed out already
+    leased_until : when the page's lease ends (seconds since 1970), where it has one that is still the rater's
     """
 
     rater: Rater
     assignment: Assignment | None
     too_early: bool
     upcoming: list[str] | None
+    leased_until: float | None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the page waits for an answer and has become somebody else's in the meantime."""
+        page = self.assignment
+        waits = page is not None and page.answered_at is None and page.slot_id is not None
+        return waits and self.leased_until is None
 
 
 def _page_query() -> sa.Select[Any]:
@@ -60,12 +69,13 @@ def _page_query() -> sa.Select[Any]:
             *RATER_COLUMNS,
             *(here.c[name].label(f"here_{name}") for name in Assignment._fields),
             after.c.pair_ids.label("upcoming"),
+            slots.c.leased_until,
             earlier.exists().label("too_early"),
         )
         .select_from(
-            raters.outerjoin(here, (here.c.rater == raters.c.id) & (here.c.position == position)).outerjoin(
-                after, (after.c.rater == raters.c.id) & (after.c.position == position + 1)
-            )
+            raters.outerjoin(here, (here.c.rater == raters.c.id) & (here.c.position == position))
+            .outerjoin(after, (after.c.rater == raters.c.id) & (after.c.position == position + 1))
+            .outerjoin(slots, (slots.c.id == here.c.slot_id) & (slots.c.assignment_id == here.c.id))
         )
         .where(raters.c.id == sa.bindparam("rater"))
     )
@@ -89,7 +99,7 @@ def find_rater_page(connection: sa.Connection, rater: int, position: int, *, loc
     if row.here_id is not None:
         assignment = Assignment(*(getattr(row, f"here_{name}") for name in Assignment._fields))
     rater_row = Rater(*row[: len(Rater._fields)])
-    return RaterPage(rater_row, assignment, bool(row.too_early), row.upcoming)
+    return RaterPage(rater_row, assignment, bool(row.too_early), row.upcoming, row.leased_until)
 
 
 def count_answered(connection: sa.Connection, rater: Rater) -> int:
@@ -167,3 +177,12 @@ def append(visit: Visit, page: NextPage) -> int:
     key = visit.connection.execute(_INSERT, row).inserted_primary_key
     assert key is not None
     return int(key[0])
+
+
+def give_up(visit: Visit, assignment: Assignment) -> None:
+    """Take an unanswered page out of the rater's sequence, because it has become somebody else's."""
+    visit.connection.execute(sa.delete(assignments).where(assignments.c.id == assignment.id))
+    later = (assignments.c.rater == visit.rater.id) & (assignments.c.position > assignment.position)
+    positions = visit.connection.execute(sa.select(assignments.c.id, assignments.c.position).where(later))
+    for key, position in sorted(positions.all(), key=lambda row: row.position):
+        visit.connection.execute(sa.update(assignments).where(assignments.c.id == key).values(position=position - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.sequence import Assignment, NextPage, append
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import DONE, LEASED, OPEN, assignments, slots
+from relstudy.studyapp.database.store import DONE, LEASED, OPEN, UNDECIDED, assignments, slots
 
 HAND_OUT_RULE = (
     "base block: every rater, pages in random order; unique pairs: pages drawn at random over the whole pool, "
@@ -18,7 +19,14 @@ HAND_OUT_RULE = (
 )
 
 
-def _slot_query(*conditions: Any) -> sa.Select[Any]:
+# Until a page is opened it is only set aside; so those who come in numbers and look at nothing hold up nobody for long.
+RESERVED_SECONDS = 120.0
+# How many raters who are undecided about every result of a page are followed by another.
+MOST_UNDECIDED = 2
+
+
+def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
+    """Slots of a block whose page the rater has not had."""
     had_before = sa.select(assignments.c.id).where(
         assignments.c.rater == sa.bindparam("rater"),
         assignments.c.page_id == slots.c.page_id,
@@ -29,13 +37,13 @@ def _slot_query(*conditions: Any) -> sa.Select[Any]:
         .where(slots.c.block == sa.bindparam("block"), *conditions, ~had_before.exists())
         .order_by(slots.c.order_key)
         .limit(1)
-        .with_for_update(skip_locked=True)
     )
 
 
 # Built once: building a statement costs more than running it.
-_EXPIRED = _slot_query(slots.c.state == LEASED, slots.c.leased_until < sa.bindparam("now"))
-_OPEN = _slot_query(slots.c.state == OPEN)
+_LEASED = _slots_for_rater(slots.c.state == LEASED)
+_EXPIRED = _LEASED.where(slots.c.leased_until < sa.bindparam("now")).with_for_update(skip_locked=True)
+_OPEN = _slots_for_rater(slots.c.state == OPEN).with_for_update(skip_locked=True)
 _FIRST_TO_EXPIRE = sa.select(sa.func.min(slots.c.leased_until)).where(
     slots.c.block == sa.bindparam("block"), slots.c.state == LEASED
 )
@@ -52,13 +60,13 @@ _SETTLE = (
 
 
 def draw(visit: Visit, position: int, block: Block) -> bool:
-    """Lease one slot at random over the pool to the rater; False when there is none."""
+    """Set one slot aside for the rater, at random over the pool; False when there is none."""
     values = {"rater": visit.rater.id, "block": block.name}
     slot = _expired_slot(visit, values) or visit.connection.execute(_OPEN, values).first()
     if slot is None:
         return False
     key = append(visit, NextPage(position, block.name, "pair", slot.page_id, slot.id))
-    until = visit.now + 60 * visit.study.lease_minutes
+    until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
     visit.connection.execute(_LEASE, {"slot": slot.id, "until": until, "assignment": key})
     return True
 
@@ -74,35 +82,73 @@ def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:
     slot = visit.connection.execute(_EXPIRED, {**values, "now": now}).first()
     if slot is None:
         first = visit.connection.execute(_FIRST_TO_EXPIRE, {"block": block}).scalar_one()
-        newest = now + 60 * visit.study.lease_minutes
+        newest = now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
         # A lease that this rater may not take over (the page was theirs before) must not hide others for long.
         expires[block] = min(newest, max(first if first is not None else newest, now + 1))
     return slot
 
 
 def settle(connection: sa.Connection, assignment: Assignment) -> bool:
-    """Count the answer as one of the page's k; False when there are k already."""
+    """Count the answer as one of the page's k; False when there are k already.
+
+    The slot of a late answer may be with somebody else by now; then another of the page's slots is taken, an open one
+    before one that is leased.
+    """
     if connection.execute(_SETTLE, {"slot": assignment.slot_id, "assignment": assignment.id}).rowcount:
         return True
     while True:
         free = (
             sa.select(slots.c.id)
-            .where(slots.c.page_id == assignment.page_id, slots.c.state != DONE)
+            .where(slots.c.page_id == assignment.page_id, slots.c.state.in_([OPEN, LEASED]))
             .order_by(slots.c.state, slots.c.leased_until)
             .limit(1)
         )
         slot_id = connection.execute(free).scalar_one_or_none()
         if slot_id is None:
             return False
-        take = sa.update(slots).where(slots.c.id == slot_id, slots.c.state != DONE)
+        take = sa.update(slots).where(slots.c.id == slot_id, slots.c.state.in_([OPEN, LEASED]))
         if connection.execute(take.values(state=DONE, assignment_id=assignment.id)).rowcount:
             return True
 
 
-def renew(visit: Visit, assignment: Assignment) -> None:
-    """Keep an unanswered page for the rater who is looking at it, if nobody else has it by now."""
-    visit.connection.execute(
-        sa.update(slots)
-        .where(slots.c.id == assignment.slot_id, slots.c.assignment_id == assignment.id)
-        .values(leased_until=visit.now + 60 * visit.study.lease_minutes)
+def lease(visit: Visit, assignment: Assignment) -> bool:
+    """Lease an unanswered page to the rater who is looking at it; False when it is somebody else's by now."""
+    return bool(
+        visit.connection.execute(
+            sa.update(slots)
+            .where(slots.c.id == assignment.slot_id, slots.c.assignment_id == assignment.id, slots.c.state == LEASED)
+            .values(leased_until=visit.now + 60 * visit.study.lease_minutes)
+        ).rowcount
     )
+
+
+def others_hold_pages(visit: Visit, block: Block) -> bool:
+    """Whether pages that this rater has not had are with other raters, who may not answer them."""
+    values = {"rater": visit.rater.id, "block": block.name}
+    return visit.connection.execute(_LEASED, values).first() is not None
+
+
+def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool:
+    """Ask somebody else about a page that was answered by nothing but undecided, and no more once that has changed.
+
+    Returns whether the answer is one too many: decided after all, when the page has its k ratings from others.
+    """
+    has_slot = slots.c.assignment_id == assignment.id
+    state = visit.connection.execute(sa.select(slots.c.state).where(has_slot)).scalar_one_or_none()
+    if state == DONE and not decided:
+        undecided = sa.select(sa.func.count()).where(slots.c.page_id == assignment.page_id, slots.c.state == UNDECIDED)
+        if visit.connection.execute(undecided).scalar_one() < MOST_UNDECIDED:
+            visit.connection.execute(sa.update(slots).where(has_slot).values(state=UNDECIDED))
+            visit.connection.execute(
+                sa.insert(slots).values(
+                    page_id=assignment.page_id,
+                    block=assignment.block,
+                    order_key=random.Random(f"{visit.rater.seed}:again:{assignment.id}").getrandbits(62),
+                    state=OPEN,
+                    leased_until=0.0,
+                )
+            )
+    elif state == UNDECIDED and decided:
+        visit.connection.execute(sa.delete(slots).where(has_slot))
+        return not settle(visit.connection, assignment)
+    return False

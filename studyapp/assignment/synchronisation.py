@@ -15,7 +15,7 @@ from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import LEASED, OPEN, Store, pages, pairs, settings, slots
+from relstudy.studyapp.database.store import LEASED, OPEN, UNDECIDED, Store, pages, pairs, settings, slots
 from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids, known_pairs, pairs_to_rate
 
 
@@ -137,7 +137,8 @@ def _set_active(connection: sa.Connection, wanted: set[str], checks: set[int], b
 def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
     """Give every page of unique pairs its k slots; take back slots that are too many and not in use."""
     have: dict[int, int] = defaultdict(int)
-    counts = sa.select(slots.c.page_id, sa.func.count()).where(slots.c.block == block.name).group_by(slots.c.page_id)
+    in_block = (slots.c.block == block.name) & (slots.c.state != UNDECIDED)
+    counts = sa.select(slots.c.page_id, sa.func.count()).where(in_block).group_by(slots.c.page_id)
     for page_id, count in connection.execute(counts):
         have[page_id] = count
     generator = random.Random(f"{study.seed}:{block.name}:slots:{sum(have.values())}")

@@ -95,6 +95,8 @@ class Entry:
     keep_parameters : further URL parameters to keep with the person
     completion_url : where the last page leads; `{code}` is replaced by the completion code
     completion_code : one code for everyone (as Prolific wants it); empty: each rater gets one of their own
+    code_needs_decided : the share of a rater's ratings, 0 to 1, that must not be undecided for a code
+    joins_per_address : how many new raters one network address may bring in ten minutes; 0: any number
     """
 
     rules: tuple[str, ...] = ("personal",)
@@ -103,3 +105,5 @@ class Entry:
     keep_parameters: tuple[str, ...] = ()
     completion_url: str = ""
     completion_code: str = ""
+    code_needs_decided: float = 0.5
+    joins_per_address: int = 60

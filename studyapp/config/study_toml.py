@@ -148,7 +148,10 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
     check.keys(
         data,
         path,
-        ("rules", "passphrase", "id_parameter", "keep_parameters", "completion_url", "completion_code"),
+        (
+            *("rules", "passphrase", "id_parameter", "keep_parameters", "completion_url", "completion_code"),
+            *("code_needs_decided", "joins_per_address"),
+        ),
     )
     rules = check.texts(data, path, "rules") if "rules" in data else ("personal",)
     for rule in rules:
@@ -176,6 +179,8 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         keep_parameters=keep,
         completion_url=check.text(data, path, "completion_url", "", URL),
         completion_code=check.text(data, path, "completion_code", ""),
+        code_needs_decided=check.number(data, path, "code_needs_decided", 0.5, 0, 1),
+        joins_per_address=check.whole(data, path, "joins_per_address", 60, 0, 1_000_000),
     )
 
 

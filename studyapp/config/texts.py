@@ -68,6 +68,17 @@ ENGLISH: dict[str, str] = {
     "thanks.return": "Finish and return",
     "thanks.more": "Rate some more",
     "thanks.leave": "Leave the study on this device, so that the next person begins afresh",
+    "thanks.nocode": (
+        "A completion code goes with decisions: you chose undecided for more of the results than this study allows. "
+        "If you rate some more, the code may still come."
+    ),
+    "wait.heading": "One moment",
+    "wait.text": (
+        "All that is left is with other people at the moment, and comes back if they do not rate it. Look again in a "
+        "few minutes, or finish now; your ratings are saved."
+    ),
+    "wait.again": "Look again",
+    "wait.finish": "Finish now",
     "thanks.none": "There is nothing more to rate at the moment.",
     "closed.heading": "The study is closed",
     "closed.text": "This study takes no more ratings. Thank you for your interest.",

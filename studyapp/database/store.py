@@ -24,7 +24,8 @@ except ImportError:  # Windows: SQLite's own locking and busy timeout must do
     fcntl = None  # type: ignore[assignment]
 
 BUSY_SECONDS = 5.0
-OPEN, LEASED, DONE = 0, 1, 2
+# States of a slot. UNDECIDED: answered by nothing but undecided, and handed out again in a slot of its own.
+OPEN, LEASED, DONE, UNDECIDED = 0, 1, 2, 3
 Transaction = sa.Connection  # for rooms that hand one on and send no SQL of their own
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
 

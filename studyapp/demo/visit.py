@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -196,6 +197,10 @@ def visit(
         for _ in range(most):
             if page.address.startswith("/thanks"):
                 return page.text
+            if page.address.startswith("/wait"):  # the rest is with the other raters, and may come back
+                time.sleep(0.5)
+                page = visitor.page("/rate")
+                continue
             fields = dict(page.boxes)
             for number, key in page.results.items():
                 name = f"rating-{number}"

@@ -110,7 +110,8 @@ def _block(connection: sa.Connection, block: Block, answers: Sequence[sa.Row[Any
     ).scalars()
     sizes = [len(pair_ids) for pair_ids in page_ids]
     by_state = {OPEN: 0, LEASED: 0, DONE: 0}
-    grouped = sa.select(slots.c.state, sa.func.count()).where(slots.c.block == name).group_by(slots.c.state)
+    in_block = (slots.c.block == name) & slots.c.state.in_(by_state)
+    grouped = sa.select(slots.c.state, sa.func.count()).where(in_block).group_by(slots.c.state)
     by_state.update({row[0]: row[1] for row in connection.execute(grouped)})
     expired = sa.select(sa.func.count()).where(
         slots.c.block == name, slots.c.state == LEASED, slots.c.leased_until < now

@@ -70,6 +70,7 @@ def create_app(
         texts=Texts(study.texts),
         link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
         password_limit=Limit(failures=max(2, 10 // workers), seconds=600),
+        join_limit=_join_limit(study.entry.joins_per_address, workers),
     )
     for module in (entry, rating, practice, ending, pictures, access, overview, raters, leases, invite, export):
         app.register_blueprint(module.blueprint)
@@ -83,6 +84,10 @@ def create_app(
     for kind in DATABASE_ERRORS:
         app.register_error_handler(kind, _database_error)
     return app
+
+
+def _join_limit(joins_per_address: int, workers: int) -> Limit | None:
+    return Limit(failures=max(2, joins_per_address // workers), seconds=600) if joins_per_address else None
 
 
 def _health() -> ResponseReturnValue:

@@ -128,6 +128,14 @@ class ThanksPage:
 
 
 @dataclass(frozen=True)
+class WaitPage:
+    """All that is left is with other raters."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
 class MessagePage:
     """A page that only says something: closed, paused, not found, and the like."""
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.next_page import finish, next_step
+from relstudy.studyapp.assignment.next_page import finish, next_step, open_page
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.assignment.visit import Visit
@@ -37,20 +37,24 @@ class Desk:
         return rater.id
 
     def next(self, rater: int, now: float = 0.0) -> int:
-        """Position of the rater's next page; 0 at the end."""
+        """Position of the rater's next page, which is opened; 0 at the end, or when the rest is with others."""
         with self.store.write() as connection:
             visit = self.visit(connection, rater, now)
             step = next_step(visit)
             if step.name == "thanks":
                 finish(visit)
+            elif step.name == "rate" and open_page(visit, step.position) is None:
+                return 0
         return step.position
 
-    def answer(self, rater: int, position: int, now: float = 0.0, rating: float | None = 3.0) -> None:
+    def answer(
+        self, rater: int, position: int, now: float = 0.0, rating: float | None = 3.0, form: str = "form"
+    ) -> None:
         with self.store.write() as connection:
             held = find_rater_page(connection, rater, position, lock=True)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, rating)
-            submit(self.visit(connection, rater, now), held.assignment, answers, 1.0, "form")
+            submit(self.visit(connection, rater, now), held.assignment, answers, 1.0, form)
 
     def work_through(self, rater: int, now: float = 0.0) -> int:
         count = 0

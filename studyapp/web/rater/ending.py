@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.next_page import add_pages, is_at_end, next_step
+from relstudy.studyapp.assignment.answers import share_decided
+from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
 from relstudy.studyapp.assignment.raters import lock_rater, record_exit_answers
 from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
@@ -16,7 +17,7 @@ from relstudy.studyapp.web.rater.navigation import address, advance
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import QuestionsPage, QuestionView, ThanksPage
+from relstudy.studyapp.web.views import QuestionsPage, QuestionView, ThanksPage, WaitPage
 
 blueprint = Blueprint("ending", __name__)
 
@@ -94,16 +95,51 @@ def thanks() -> ResponseReturnValue:
         return redirect("/rate")
     here = current_site()
     study = here.study
-    url = study.entry.completion_url.replace("{code}", rater.completion_code)
+    with here.store.read_one() as connection:
+        earned = share_decided(connection, rater) >= study.entry.code_needs_decided
     message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
     page = ThanksPage(
         paragraphs(study.thanks or here.texts("thanks.default")),
-        rater.completion_code,
-        url,
+        rater.completion_code if earned else "",
+        study.entry.completion_url.replace("{code}", rater.completion_code) if earned else "",
         here.state == "open" and any(block.unique and block.more for block in study.blocks),
-        message,
+        message if earned else here.texts("thanks.nocode"),
     )
     return show("thanks.html", page, rater)
+
+
+@blueprint.get("/wait")
+def wait() -> ResponseReturnValue:
+    """All that is left is with other raters: look again, or finish."""
+    rater = session.consented_rater()
+    if rater is None:
+        return redirect("/consent")
+    if rater.started_at is None or rater.finished_at is not None:
+        return redirect("/rate")
+    texts = current_site().texts
+    return show("wait.html", WaitPage(texts("wait.heading"), texts("wait.text")), rater)
+
+
+@blueprint.post("/finish")
+def finish_now() -> ResponseReturnValue:
+    """Finish instead of waiting for pages that others have."""
+    rater = session.consented_rater()
+    if rater is None:
+        return redirect("/consent", 303)
+    session.require_csrf(rater)
+    here = current_site()
+    if here.state != "open":
+        return unavailable()
+    with here.store.write() as connection:
+        locked = lock_rater(connection, rater.id)
+        if locked is None:
+            abort(401, description="session")
+        visit = here.visit(connection, locked, time.time())
+        if not is_at_end(visit) or next_step(visit).name != "wait":
+            return redirect("/rate", 303)
+        if not here.study.questions:
+            finish(visit)
+    return redirect("/questions" if here.study.questions else "/thanks", 303)
 
 
 @blueprint.post("/more")

@@ -113,6 +113,11 @@ def agree() -> ResponseReturnValue:
         if not hmac.compare_digest(given.encode(), current_site().study.entry.passphrase.encode()):
             current_site().password_limit.fail(session.client())
             return _consent_page(rater, current_site().texts("passphrase.wrong"), 403)
+    limit = current_site().join_limit
+    if rater is None and limit is not None:
+        if limit.reached(session.client()):
+            abort(429)
+        limit.fail(session.client())
     now = time.time()
     with current_site().store.write() as connection:
         if rater is None:

@@ -9,9 +9,9 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.answers import LockedError, submit
+from relstudy.studyapp.assignment.next_page import needs_opening, open_page
+from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
-from relstudy.studyapp.assignment.slots import renew
-from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on
 from relstudy.studyapp.web.rater.rating_page import build_rating_page, read_choices
@@ -63,19 +63,27 @@ def rate(position: int) -> ResponseReturnValue:
     assignment = page.assignment
     if assignment is None or (assignment.answered_at is None and page.too_early):
         return redirect("/rate")
+    here = current_site()
     choices: dict[str, str] = {}
     if assignment.answered_at is not None:
         choices = read_choices(assignment)
-    elif _opened_late(assignment, time.time()):
-        here = current_site()
-        with here.store.write() as connection:
-            renew(here.visit(connection, page.rater, time.time()), assignment)
+    elif needs_opening(page, here.study, time.time()):
+        page = _open(page.rater, position)
+        if page is None or page.assignment is None:
+            return redirect("/rate")
+        assignment = page.assignment
     return show("rate.html", build_rating_page(page, assignment, choices), page.rater)
 
 
-def _opened_late(assignment: Assignment, now: float) -> bool:
-    """Whether half of a page's lease is over: opened now, or reloaded, it begins anew."""
-    return assignment.slot_id is not None and now - assignment.handed_at > 30 * current_site().study.lease_minutes
+def _open(rater: Rater, position: int) -> RaterPage | None:
+    """The page as the rater may now see it, with its lease begun anew; None when they have to go elsewhere."""
+    here = current_site()
+    with here.store.write() as connection:
+        locked = lock_rater(connection, rater.id)
+        if locked is None:
+            return None
+        visit = here.visit(connection, locked, time.time())
+        return open_page(visit, position, hand_out=here.state == "open")
 
 
 @blueprint.post("/rate/<int(max=1000000):position>")
@@ -104,7 +112,7 @@ def save(position: int) -> ResponseReturnValue:
                 return refusal_page("locked", 409, again=False)
             step = move_on(visit, hand_out=hand_out)
             at_once = PAGE in request.headers and step.name == "rate"
-            following = _open_next(visit, step.position) if at_once else None
+            following = open_page(visit, step.position, hand_out=hand_out) if at_once else None
     if errors:
         message = next(iter(errors.values()))
         refused = build_rating_page(page, assignment, typed, form=form, message=message, errors=errors)
@@ -119,14 +127,6 @@ def save(position: int) -> ResponseReturnValue:
         except Exception:  # saved is saved: what is wrong with the next page is told at its own address
             logging.getLogger("relstudy").exception("next page")
     return redirect(address(step), 303)
-
-
-def _open_next(visit: Visit, position: int) -> RaterPage | None:
-    """The next page, opened as its own address would open it."""
-    page = find_rater_page(visit.connection, visit.rater.id, position)
-    if page is not None and page.assignment is not None and _opened_late(page.assignment, visit.now):
-        renew(visit, page.assignment)
-    return page
 
 
 def _answer_with_page(page: RaterPage, its_address: str) -> Response:

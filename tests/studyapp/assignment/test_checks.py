@@ -71,7 +71,9 @@ def bare(browser: Browser) -> str:
     assert browser.response is not None
     html = browser.response.get_data(as_text=True)
     html = re.sub(
-        r"\d{13}\.[0-9a-f]{8}\.[0-9a-f]{40}|[0-9a-f]{40}|/item/[0-9a-f]{20}|(?<=\")[0-9a-f]{20}(?=\")", "*", html
+        r"[0-9a-f]{8}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")|/item/[0-9a-f]{20}|(?<=\")[0-9a-f]{20}(?=\")",
+        "*",
+        html,
     )
     html = re.sub(r"Page \d+ of|/rate/\d+|value=\"\d+\"( aria-label=\"\d+)?", "#", html)
     headers = [(name, re.sub(r"\d+", "#", value)) for name, value in browser.response.headers if name != "Date"]
