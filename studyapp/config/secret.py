@@ -21,8 +21,9 @@ def read_secret(folder: str | Path) -> bytes:
             raise RelstudyError("RELSTUDY_SECRET is too short; at least 32 characters are needed")
         return given.encode()
     path = Path(folder) / "secret.key"
-    with contextlib.suppress(FileExistsError):
-        write_private(path, secrets.token_hex(32), new=True)
+    if not path.exists():
+        with contextlib.suppress(FileExistsError):  # another process was quicker
+            write_private(path, secrets.token_hex(32), new=True)
     text = path.read_text(encoding="ascii").strip()
     if len(text) < 32:
         raise RelstudyError(f"{path}: the secret is too short; delete the file and a new one is made")

@@ -10,9 +10,12 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+
+from flask import Flask
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
@@ -21,7 +24,10 @@ from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
 
 QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only after a pause
-TOO_MANY = 5  # quick deaths in a row end the server
+TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left
+LONGEST_PAUSE = 10.0  # seconds between such starts
+PATIENCE = 10.0  # seconds for workers to end before they are made to
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ def run(serving: Serving, *, reset_admin: bool = False) -> None:
     study = prepare(serving.folder)
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
+    # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.
+    app = create_app(serving.folder, secure=serving.secure, workers=serving.workers)
     listener = _listen(serving.host, serving.port)
     port = listener.getsockname()[1]
     address = study.url or f"http://{_shown(serving.host)}:{port}"
@@ -51,10 +59,11 @@ def run(serving: Serving, *, reset_admin: bool = False) -> None:
     if link is not None:
         say(f"Choose the admin password, once, at {address}{link}")
     print(f"listening on {_shown(serving.host)}:{port}", flush=True)
+    log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
     if hasattr(os, "fork"):
-        _supervise(serving, listener)
+        supervise(lambda: _work(serving, app, listener), serving.workers)
     else:
-        _work(serving, listener)
+        _work(serving, app, listener)
 
 
 def _shown(host: str) -> str:
@@ -76,13 +85,11 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _work(serving: Serving, listener: socket.socket) -> None:
+def _work(serving: Serving, app: Flask, listener: socket.socket) -> None:
     """One worker: serves until it is told to stop."""
     import waitress
 
-    log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    app = create_app(serving.folder, secure=serving.secure, workers=serving.workers)
     proxy: dict[str, object] = {}
     if serving.trusted_proxy:
         proxy = {
@@ -105,48 +112,74 @@ def _work(serving: Serving, listener: socket.socket) -> None:
     )
 
 
-def _supervise(serving: Serving, listener: socket.socket) -> None:
+def supervise(work: Callable[[], None], workers: int) -> None:
+    """Keep so many processes at work until SIGTERM or SIGINT ends them all.
+
+    A worker that ends is replaced; after one that could not even start, only after a pause that grows. None outlives
+    this process.
+
+    Raises
+    ------
+    RelstudyError
+        when workers keep failing at the start and none is at work
+    """
     alive_read, alive_write = os.pipe()
     children: dict[int, float] = {}
-    stopping = threading.Event()
+    stopped_at: list[float] = []
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        stopping.set()
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGTERM)
+        stopped_at.append(time.monotonic())
+        _send(children, signal.SIGTERM)
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    quick_deaths = 0
+    for number in _STOPPING:
+        signal.signal(number, stop)
+    failures, next_start = 0, 0.0
     while True:
-        while not stopping.is_set() and len(children) < serving.workers:
-            children[_fork(serving, listener, alive_read, alive_write)] = time.monotonic()
-        if not children:
-            break
-        try:
-            child, status = os.wait()
-        except InterruptedError:
+        # A signal waits until the new child is noted, and the child until it has a handler of its own: one that came
+        # between was lost, and the server ran on.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        while not stopped_at and len(children) < workers and time.monotonic() >= next_start:
+            children[_fork(work, alive_read, alive_write)] = time.monotonic()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+        ended = _ended_child()
+        if ended is None:
+            if stopped_at and not children:
+                return
+            if stopped_at and time.monotonic() - stopped_at[0] > PATIENCE:
+                _send(children, signal.SIGKILL)
+            time.sleep(0.05)
             continue
-        born = children.pop(child, 0.0)
-        if stopping.is_set():
+        child, status = ended
+        lived = time.monotonic() - children.pop(child, 0.0)
+        if stopped_at:
             continue
         say(f"worker {child} ended ({_ending(status)}); another takes its place")
-        if time.monotonic() - born < QUICK_DEATH and os.WIFEXITED(status):
-            quick_deaths += 1
-            if quick_deaths >= TOO_MANY:
-                stop(signal.SIGTERM, None)
-                raise RelstudyError("the workers keep failing at the start; the lines above say why")
-            time.sleep(0.2 * quick_deaths)
-        else:
-            quick_deaths = 0
+        failures = failures + 1 if lived < QUICK_DEATH and os.WIFEXITED(status) else 0
+        if failures >= TOO_MANY and not children:
+            raise RelstudyError("the workers keep failing at the start; the lines above say why")
+        next_start = time.monotonic() + min(LONGEST_PAUSE, 0.2 * failures)
+
+
+def _send(children: Iterable[int], number: signal.Signals) -> None:
+    for child in list(children):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, number)
+
+
+def _ended_child() -> tuple[int, int] | None:
+    """A child that has ended, and how; None while all are at work, or none is left."""
+    try:
+        child, status = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return (child, status) if child else None
 
 
 def _ending(status: int) -> str:
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
 
 
-def _fork(serving: Serving, listener: socket.socket, alive_read: int, alive_write: int) -> int:
+def _fork(work: Callable[[], None], alive_read: int, alive_write: int) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -156,9 +189,10 @@ def _fork(serving: Serving, listener: socket.socket, alive_read: int, alive_writ
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         os.close(alive_write)
         threading.Thread(target=_end_with_parent, args=(alive_read,), daemon=True).start()
-        _work(serving, listener)
+        work()
         code = 0
     except RelstudyError as error:
         say(f"relstudy: {error}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.places import ROOT
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
 
@@ -49,17 +52,66 @@ def test_workers_end_with_their_parent_however_it_went(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_a_server_whose_workers_cannot_start_any_more_ends_and_says_why(tmp_path: Path) -> None:
+def supervised(kind: str, workers: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.studyapp.web.supervised", kind, str(workers)]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def test_a_server_whose_workers_cannot_start_ends_and_says_why() -> None:
+    parent = supervised("all fail", 2)
+    _, errors = parent.communicate(timeout=60)
+    assert parent.returncode == 1
+    assert "this worker cannot start" in errors and "the workers keep failing at the start" in errors
+
+
+def test_workers_that_cannot_start_do_not_stop_those_that_work() -> None:
+    parent = supervised("first works, others fail", 2)
+    try:
+        assert parent.stdout is not None and parent.stdout.readline() == "working\n"
+        time.sleep(8)  # five starts that fail took the old parent 4.7 seconds to give up
+        assert parent.poll() is None and len(in_group(parent.pid)) >= 2
+    finally:
+        parent.terminate()
+        parent.communicate(timeout=30)
+    assert parent.returncode == 0 and not in_group(parent.pid)
+
+
+def test_sigterm_ends_the_parent_and_all_workers_whenever_it_comes() -> None:
+    """Workers are being started all the time, so that the signal comes while one is half there."""
+    chance = random.Random(1)
+    for _ in range(4):
+        parent = supervised("all fall at once", 3)
+        try:
+            assert parent.stderr is not None and "ended" in parent.stderr.readline()
+            time.sleep(chance.uniform(0, 0.3))
+            parent.terminate()
+            parent.communicate(timeout=20)
+            assert parent.returncode == 0 and not in_group(parent.pid)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(parent.pid, signal.SIGKILL)
+
+
+def test_a_worker_that_falls_is_replaced_by_one_that_serves_the_same_study(tmp_path: Path) -> None:
+    """While study.toml is half saved, says something else, or the disk is full, and the other worker goes on."""
     folder = write_study(tmp_path / "s")
-    server = Server(folder, workers=1)
+    server = Server(folder, workers=2)
     try:
         until(lambda: healthy(server))
         (folder / "study.toml").write_text("[study]\n", encoding="utf-8")
-        worker = next(process for process in in_group(server.child.pid) if process != server.child.pid)
-        os.kill(worker, signal.SIGKILL)
-        assert server.child.wait(120) == 1
-        told = (folder / "serve.err").read_text(encoding="utf-8")
-        assert "ended (signal 9); another takes its place" in told
-        assert "study.toml" in told and "the workers keep failing at the start" in told
+        (folder / "secret.key").unlink()
+        (folder / "collection.csv").unlink()
+        for _ in range(3):
+            workers = [process for process in in_group(server.child.pid) if process != server.child.pid]
+            for worker in workers:
+                os.kill(worker, signal.SIGKILL)
+            until(lambda workers=workers: len(set(in_group(server.child.pid)) - set(workers)) == 3)  # type: ignore[misc]
+            until(lambda: healthy(server))
+            with urllib.request.urlopen(f"{server.address}/", timeout=60) as answer:
+                assert "A test study" in answer.read().decode()
+        assert server.child.poll() is None
+        assert "ended (signal 9); another takes its place" in (folder / "serve.err").read_text(encoding="utf-8")
     finally:
         server.stop()
