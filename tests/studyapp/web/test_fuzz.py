@@ -44,6 +44,7 @@ def app() -> Iterator[Flask]:
         # Guesses are limited, and the limit would hide what lies behind it.
         made.extensions["relstudy"].link_limit.failures = 10**9
         made.extensions["relstudy"].password_limit.failures = 10**9
+        made.extensions["relstudy"].join_limit = None
         yield made
         made.extensions["relstudy"].store.dispose()
 

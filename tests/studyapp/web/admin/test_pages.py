@@ -52,7 +52,7 @@ class Lab:
         return client
 
     def post(self, admin: FlaskClient, path: str, **fields: str) -> tuple[int, str]:
-        token = re.search(r'name="csrf" value="(\w+)"', admin.get("/admin/").text)
+        token = re.search(r'name="csrf" value="([\w-]+)"', admin.get("/admin/").text)
         assert token is not None
         answer = admin.post(path, data={"csrf": token[1], **fields})
         return answer.status_code, answer.text
