@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.planning.power import StudyPlan, StudySource
@@ -90,65 +89,39 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
     """Where studies come from, and the variances that stand behind them where there are any."""
     if choices["judgments"] is not None:
         return _piloted(choices), None
-    from relstudy.analysis.planning.power import Assumed
-    from relstudy.analysis.planning.variances import Variances, variances_of
+    from relstudy.analysis.planning.sources import Assumptions, assumed_studies
 
-    if choices["ratings"] is None:
-        variances = Variances(choices["query_sd"], choices["result_sd"], 0.0, choices["noise"])
-    else:
+    names = [field for field in Assumptions.__dataclass_fields__ if field != "correlations"]
+    assumptions = Assumptions(
+        _two(choices["correlations"], "--correlations", float), **{name: choices[name] for name in names}
+    )
+    ratings = None
+    if choices["ratings"] is not None:
         from relstudy.calibration.ratings import read_ratings
 
-        variances = variances_of(read_ratings(choices["ratings"]).frame)
-    first, second = _two(choices["correlations"], "--correlations", float)
-    assumed = Assumed(
-        variances,
-        first,
-        second,
-        alike=choices["alike"],
-        results=choices["results"],
-        ratings_each=choices["ratings_each"],
-        ratings_per_rater=choices["ratings_per_rater"],
-        relevant_share=choices["relevant_share"],
-        weight_spread=choices["weight_spread"],
-    )
-    return assumed, variances
+        ratings = read_ratings(choices["ratings"]).frame
+    assumed = assumed_studies(assumptions, ratings)
+    return assumed, assumed.variances
 
 
 def _piloted(choices: dict[str, Any]) -> StudySource:
-    from relstudy.analysis.planning.power import Piloted
-    from relstudy.analysis.scoring.candidate import candidate_of
-    from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.analysis.planning.sources import piloted_studies
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scores import read_scores
 
-    pairs = JudgedPairs.of(read_judgments(choices["judgments"]))
-    reason = pairs.weights_missing("design")
-    if reason is not None and choices["index"] != "pearson":
-        raise RelstudyError(f"{choices['judgments']}: {reason}, so that index cannot be planned for")
     scores = read_scores(choices["scores"])
-    names = list(scores["system"].unique())
-    if choices["systems"] is not None:
-        names = list(_two(choices["systems"], "--systems", str))
-    if len(names) != 2:
-        raise click.UsageError(f"two systems are compared; --scores holds {len(names)}, so choose with --systems A,B")
-    both = []
-    for name in names:
-        own = scores[scores["system"] == name]
-        if own.empty:
-            raise RelstudyError(f"{choices['scores']}: there is no system {name!r}")
-        both.append(candidate_of(pairs, name, own, ScoringOptions(threshold=choices["threshold"])))
-    used = both[0].used & both[1].used
-    first, second = (candidate.ranking_of(used) for candidate in both)
-    relevant = pairs.relevant(pairs.cut(choices["threshold"]))[used]
-    return Piloted(
-        pairs.query[used],
-        pairs.judgment[used],
-        pairs.design_weights("design")[used],
-        relevant,
-        first,
-        second,
-        choices["ratings_each"],
+    systems = None if choices["systems"] is None else _two(choices["systems"], "--systems", str)
+    number = scores["system"].nunique()
+    if systems is None and number != 2:
+        raise click.UsageError(f"two systems are compared; --scores holds {number}, so choose with --systems A,B")
+    return piloted_studies(
+        read_judgments(choices["judgments"]),
+        scores,
+        systems,
+        index=choices["index"],
+        threshold=choices["threshold"],
+        ratings_each=choices["ratings_each"],
+        files=(choices["scores"], choices["judgments"]),
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_table
+from relstudy.common.tables import Checked, read_table
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -72,7 +72,12 @@ class Collection:
 
     @classmethod
     def load(cls, folder: str | Path) -> Collection:
-        """Read FOLDER/collection.csv.
+        """Read FOLDER/collection.csv; see `Collection.of`."""
+        return cls.of(read_table(Path(folder) / "collection.csv"), folder)
+
+    @classmethod
+    def of(cls, table: Checked, folder: str | Path) -> Collection:
+        """The items of a table, with pictures in `folder`.
 
         `item_id` is required. `kind` is image or text (default: image where `path` is filled, else text). A picture
         needs `path`, relative to the folder and staying inside it; a text needs `text` or `title`. `keywords` are
@@ -87,7 +92,7 @@ class Collection:
             listing every wrong value with its row
         """
         folder = Path(folder)
-        table = read_table(folder / "collection.csv", "item_id")
+        table.require("item_id")
         frame = table.frame.fillna("")
         number = len(frame)
         columns = {
@@ -129,9 +134,7 @@ class Collection:
             table.add(silent, "item_id", "this text needs a value in column text or title")
         table.raise_faults()
         if number == 0:
-            raise RelstudyError(
-                f"{folder / 'collection.csv'}: there is no item; at least a query and a result are needed"
-            )
+            raise RelstudyError(f"{table.file}: there is no item; at least a query and a result are needed")
         text_role = "query" if is_image.any() else "both"
         return cls(
             (

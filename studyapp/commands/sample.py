@@ -10,7 +10,7 @@ import click
 
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.commands.sample_output import Cost, print_next_round, print_preview, summarise
+from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
@@ -140,11 +140,10 @@ def sample(
       relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
       relstudy sample my-study --from-mappings
     """
-    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample
+    from relstudy.studyapp.sampling.first_round import SampleOptions, base_pages, draw_sample
 
     study = _study(folder)
-    per_second, second_source = _seconds(folder, seconds)
-    cost = Cost(raters, _ratings_per_pair(study), per_second, second_source)
+    cost = cost_of(folder, study, raters, seconds)
     if from_mappings:
         from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round
 
@@ -168,7 +167,7 @@ def sample(
         exponent=exponent,
         floor=floor,
         base=base,
-        page=_base_pages(study),
+        page=base_pages(study),
         seed=seed,
     )
     chosen = draw_sample(folder, options, bar)
@@ -205,21 +204,6 @@ def _study(folder: Path) -> Study | None:
     return Study.load(folder) if (folder / "study.toml").exists() else None
 
 
-def _base_pages(study: Study | None) -> dict[str, int]:
-    """Results on a page of the base block, by paradigm."""
-    blocks = [block for block in study.blocks if not block.unique] if study else []
-    return {
-        kind: block.results_per_page
-        for block in reversed(blocks)
-        for kind in ([block.paradigm] if block.paradigm else ["image", "text"])
-    }
-
-
-def _ratings_per_pair(study: Study | None) -> int:
-    counts = [block.ratings_per_pair for block in study.blocks if block.unique] if study else []
-    return max(counts, default=1)
-
-
 def _given(file: Path | None) -> list[str] | None:
     if file is None:
         return None
@@ -240,20 +224,3 @@ def _refuse_to_replace(folder: Path, allowed: bool) -> None:
             f"{folder / 'pairs.csv'} has ratings in {rated[0]}, and a new draw would give its pair ids to other pairs; "
             "add a round with --from-mappings, or pass --overwrite and start the study anew"
         )
-
-
-def _seconds(folder: Path, given: float | None) -> tuple[float, str]:
-    if given is not None:
-        return given, "as given"
-    if (folder / "ratings.csv").exists():
-        import numpy as np
-
-        from relstudy.common.tables import read_table
-
-        table = read_table(folder / "ratings.csv")
-        if "seconds" in table.frame:
-            seconds = table.numbers("seconds", low=0, empty=True)
-            seconds = seconds[np.isfinite(seconds)]
-            if len(seconds) and np.median(seconds) > 0:
-                return float(np.median(seconds)), "the median of ratings.csv"
-    return 6.0, "an assumption (--seconds)"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from relstudy.common.console import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.next_round import NextOptions, NextRound
 
@@ -32,6 +33,33 @@ class Cost:
             "ratings_per_pair": self.per_pair,
             "seconds_per_rating": {"value": self.seconds, "source": self.seconds_from},
         }
+
+
+def cost_of(folder: Path | None, study: Study | None, raters: int = 12, seconds: float | None = None) -> Cost:
+    """The cost for so many raters; seconds a rating as given, else the median of the folder's ratings.csv, else 6."""
+    return Cost(raters, _ratings_per_pair(study), *_seconds(folder, seconds))
+
+
+def _ratings_per_pair(study: Study | None) -> int:
+    counts = [block.ratings_per_pair for block in study.blocks if block.unique] if study else []
+    return max(counts, default=1)
+
+
+def _seconds(folder: Path | None, given: float | None) -> tuple[float, str]:
+    if given is not None:
+        return given, "as given"
+    if folder is not None and (folder / "ratings.csv").exists():
+        import numpy as np
+
+        from relstudy.common.tables import read_table
+
+        table = read_table(folder / "ratings.csv")
+        if "seconds" in table.frame:
+            seconds = table.numbers("seconds", low=0, empty=True)
+            seconds = seconds[np.isfinite(seconds)]
+            if len(seconds) and np.median(seconds) > 0:
+                return float(np.median(seconds)), "the median of ratings.csv"
+    return 6.0, "an assumption (--seconds)"
 
 
 def summarise(chosen: Sample, cost: Cost, good: float, skill: float) -> dict[str, Any]:

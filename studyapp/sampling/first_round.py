@@ -12,6 +12,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import COLUMNS
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import base_block, simple_random_sample, systematic_sample
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
@@ -48,6 +49,16 @@ class SampleOptions:
     base: int = 100
     page: dict[str, int] = field(default_factory=dict)
     seed: int = 0
+
+
+def base_pages(study: Study | None) -> dict[str, int]:
+    """Results on a page of the base block, by paradigm."""
+    blocks = [block for block in study.blocks if not block.unique] if study else []
+    return {
+        kind: block.results_per_page
+        for block in reversed(blocks)
+        for kind in ([block.paradigm] if block.paradigm else ["image", "text"])
+    }
 
 
 @dataclass(frozen=True, eq=False)

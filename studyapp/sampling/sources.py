@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
@@ -66,13 +67,17 @@ def table_sources(path: Path, collection: Collection) -> list[TableSource]:
     """The systems of a score table or TREC run; pairs outside the collection are refused by name."""
     from relstudy.mapping.scores import read_scores
 
-    scores = read_scores(path)
     stamp = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return sources_of(read_scores(path), collection, stamp, str(path))
+
+
+def sources_of(scores: pd.DataFrame, collection: Collection, stamp: str, file: str) -> list[TableSource]:
+    """The systems of a long score table that is in memory; `file` is what messages call it."""
     for column in ("query_id", "result_id"):
         unknown = [name for name in scores[column].unique() if name not in collection]
         if unknown:
             raise RelstudyError(
-                f"{path}, column {column}: {unknown[0]!r} is not in collection.csv"
+                f"{file}, column {column}: {unknown[0]!r} is not in collection.csv"
                 + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
             )
     scores["place"] = [collection.position(name) for name in scores["result_id"]]
@@ -82,7 +87,7 @@ def table_sources(path: Path, collection: Collection) -> list[TableSource]:
             str(query): (group["place"].to_numpy(np.int64), group["score"].to_numpy(float))
             for query, group in system.groupby("query_id", sort=False)
         }
-        found.append(TableSource(str(name), stamp, str(path), len(collection), queries))
+        found.append(TableSource(str(name), stamp, file, len(collection), queries))
     return found
 
 

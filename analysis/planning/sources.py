@@ -1,0 +1,114 @@
+"""Where the studies that a plan simulates come from: stated or piloted variances, or a pilot's own queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from relstudy.analysis.planning.power import Assumed, Piloted
+from relstudy.analysis.planning.variances import Variances, variances_of
+from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.calibration.judgments import Judgments
+from relstudy.common.errors import RelstudyError
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What is assumed of a study where no pilot says otherwise.
+
+    Parameters
+    ----------
+    correlations : of each system with true relevance, -1 to 1
+    alike : correlation of the two systems' errors, -1 to 1
+    query_sd, result_sd, noise : standard deviations of queries' mean relevance, of results within a query, and of one rating
+        around its pair's true relevance, in steps of the scale
+    results : judged results a query
+    ratings_each : ratings a pair
+    ratings_per_rater : ratings a person gives
+    relevant_share : share of judged pairs that are relevant
+    weight_spread : coefficient of variation of the design weights
+    """
+
+    correlations: tuple[float, float] = (0.5, 0.4)
+    alike: float = 0.3
+    query_sd: float = 0.4
+    result_sd: float = 1.0
+    noise: float = 0.8
+    results: int = 20
+    ratings_each: int = 1
+    ratings_per_rater: int = 300
+    relevant_share: float = 0.2
+    weight_spread: float = 0.0
+
+
+def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = None) -> Assumed:
+    """Studies as assumed, with the variances of pilot ratings (rater_id, query_id, result_id, rating) if there are any."""
+    if ratings is None:
+        variances = Variances(assumptions.query_sd, assumptions.result_sd, 0.0, assumptions.noise)
+    else:
+        variances = variances_of(ratings)
+    return Assumed(
+        variances,
+        *assumptions.correlations,
+        alike=assumptions.alike,
+        results=assumptions.results,
+        ratings_each=assumptions.ratings_each,
+        ratings_per_rater=assumptions.ratings_per_rater,
+        relevant_share=assumptions.relevant_share,
+        weight_spread=assumptions.weight_spread,
+    )
+
+
+def piloted_studies(
+    judgments: Judgments,
+    scores: pd.DataFrame,
+    systems: Sequence[str] | None = None,
+    *,
+    index: str = "pearson",
+    threshold: float | None = None,
+    ratings_each: int = 1,
+    files: tuple[str, str] = ("the scores", "the judgments"),
+) -> Piloted:
+    """Studies made of a pilot's queries, drawn with replacement.
+
+    Parameters
+    ----------
+    scores : system, query_id, result_id, score
+    systems : the two to compare; None where `scores` holds two
+    index : what is compared; other than pearson needs inclusion probabilities
+    threshold : a pair is relevant above this judgment; None takes the middle of the scale
+    files : what messages call scores and judgments
+
+    Raises
+    ------
+    RelstudyError
+        where there are not two systems, or weights are needed and unknown
+    """
+    pairs = JudgedPairs.of(judgments)
+    reason = pairs.weights_missing("design")
+    if reason is not None and index != "pearson":
+        raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
+    names = list(scores["system"].unique()) if systems is None else list(systems)
+    if len(names) != 2:
+        raise RelstudyError(f"two systems are compared, and {files[0]} holds {len(names)}; choose two of them")
+    both = []
+    for name in names:
+        rows = scores[scores["system"] == name]
+        if rows.empty:
+            raise RelstudyError(f"{files[0]}: there is no system {name!r}")
+        both.append(candidate_of(pairs, name, rows, ScoringOptions(threshold=threshold)))
+    used = both[0].used & both[1].used
+    first, second = (candidate.ranking_of(used) for candidate in both)
+    return Piloted(
+        pairs.query[used],
+        pairs.judgment[used],
+        pairs.design_weights("design")[used],
+        pairs.relevant(pairs.cut(threshold))[used],
+        first,
+        second,
+        ratings_each,
+    )
