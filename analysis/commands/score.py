@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ def score(
     given = given_options(choices)
     options = _options(given, None if saved is None else saved.options)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    candidates = _candidates(scores, table, options, choices, fitted, set(given.get("directions", ())) - {"*"})
+    candidates = _candidates(scores, table, options, choices, fitted, given.get("directions", ()))
     new = [candidate.name for candidate in candidates]
     if saved is not None:
         candidates = _among(saved.candidates, candidates, str(against))
@@ -144,36 +145,25 @@ def _candidates(
     options: ScoringOptions,
     choices: dict[str, Any],
     fitted: dict[str, FittedMapping],
-    named: set[str],
+    stated: Iterable[str],
 ) -> list[Candidate]:
-    """Every system of the files with its mapped scores; `named` are the systems whose direction was stated."""
-    from relstudy.analysis.scoring.candidate import candidate_of
-    from relstudy.analysis.scoring.direction import known_directions
+    """Every system of the files with its mapped scores."""
     from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.mapped import map_scores
+    from relstudy.analysis.scoring.systems import candidates_of
     from relstudy.common.console import progress
 
-    pairs = JudgedPairs.of(judgments)
-    similarities = [Path(file).stem for file in files if file.endswith(".npy")]
-    known = known_directions(fitted, similarities)
-    candidates: dict[str, Candidate] = {}
-    for file in files:
-        for name, rows in _read(file, judgments, choices).groupby("system", sort=False):
-            if str(name) in candidates:
-                raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
-            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, known)
-    for name in sorted(named):
-        if name not in candidates:
-            raise RelstudyError(
-                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(candidates)}"
-            )
-    unused = [name for name in fitted if name not in candidates]
-    if unused:
-        say(f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}.")
-    return [
-        map_scores(pairs, candidate, options, fitted.get(candidate.name))
-        for candidate in progress(candidates.values(), "mapping", len(candidates))
-    ]
+    candidates, notes = candidates_of(
+        ((file, _read(file, judgments, choices)) for file in files),
+        JudgedPairs.of(judgments),
+        options,
+        fitted,
+        similarities=[Path(file).stem for file in files if file.endswith(".npy")],
+        stated=stated,
+        progress=lambda systems: progress(systems, "mapping", len(systems)),
+    )
+    for note in notes:
+        say(note)
+    return candidates
 
 
 def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candidate]:

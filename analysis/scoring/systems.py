@@ -1,0 +1,65 @@
+"""Every system of some score tables, aligned with the judged pairs and mapped: what is scored and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.direction import known_directions
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.common.errors import RelstudyError
+from relstudy.mapping.fitted import FittedMapping
+
+Progress = Callable[[Sequence[Candidate]], Iterable[Candidate]]
+
+
+def candidates_of(
+    tables: Iterable[tuple[str, pd.DataFrame]],
+    pairs: JudgedPairs,
+    options: ScoringOptions,
+    fitted: Mapping[str, FittedMapping] | None = None,
+    *,
+    similarities: Sequence[str] = (),
+    stated: Iterable[str] = (),
+    progress: Progress = iter,
+) -> tuple[list[Candidate], list[str]]:
+    """The systems with their mapped scores, in the order of the tables.
+
+    Parameters
+    ----------
+    tables : what messages call a table, and the table: system, query_id, result_id, score
+    fitted : fitted mappings by system; a system without one is mapped by `options.method`
+    similarities : systems whose scores are higher for better results by definition
+    stated : systems whose direction was stated, "*" for all: a name that is not there is refused
+    progress : wraps the systems as they are mapped
+
+    Returns
+    -------
+    The candidates, and what a person should know, one sentence each
+
+    Raises
+    ------
+    RelstudyError
+        where two systems have one name, a direction is stated for a system that is not there, or coverage is too low
+    """
+    fitted = fitted or {}
+    known = known_directions(fitted, similarities)
+    candidates: dict[str, Candidate] = {}
+    for file, table in tables:
+        for name, rows in table.groupby("system", sort=False):
+            if str(name) in candidates:
+                raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
+            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, known)
+    for name in sorted(set(stated) - {"*"}):
+        if name not in candidates:
+            raise RelstudyError(
+                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(candidates)}"
+            )
+    unused = [name for name in fitted if name not in candidates]
+    notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
+    mapped = [map_scores(pairs, each, options, fitted.get(each.name)) for each in progress(list(candidates.values()))]
+    return mapped, notes
