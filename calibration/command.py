@@ -29,8 +29,8 @@ Examples:
     "--method",
     type=click.Choice(METHODS),
     help="pooled: all ratings, when pairs were handed out at random. shrunk: the base block, moments shrunk. zscore: "
-    "the base block as it stands (Eq. 2.1). mean: offsets only. none. ordinal: a cumulative-link model in PyMC (seconds). "
-    "Default: pooled or shrunk, by what is known and tested about the hand-out; says which and why.",
+    "the base block as it stands (Eq. 2.1). mean: offsets only. none. ordinal: a cumulative-link model in PyMC "
+    "(seconds). Default: pooled or shrunk, by what is known and tested about the hand-out; says which and why.",
 )
 @click.option("--base-column", metavar="NAME", help="A yes/no column that marks the base block.")
 @click.option(

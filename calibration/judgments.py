@@ -22,7 +22,7 @@ COLUMNS = [
 ]
 PRIOR_RATINGS = 8
 SLACK = 0.75
-"""How far calibration may carry a judgment beyond the scale's end, in steps, for the scale to be told from judgments."""
+"""How far calibration may carry a judgment beyond the scale's end, in steps, for the scale to be told from them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class Judgments:
 
     Parameters
     ----------
-    frame : one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN where
-        unknown; the column is added where it is missing), query_probability (the same of the pair's query, where known),
-        and any other columns
+    frame : one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN
+        where unknown; the column is added where it is missing), query_probability (the same of the pair's query, where
+        known), and any other columns
     scale : the scale they are on, and how it is known
     merged : how many identical rows of the table were merged
     averaged : whether the judgments are plain means of ratings, without calibration
@@ -93,11 +93,14 @@ class Judgments:
     def probability_note(self) -> str | None:
         """What a person should know about the inclusion probabilities, as a sentence; None where all are known."""
         if self.unknown == len(self):
-            return "inclusion probabilities are not known, so later steps weigh all pairs equally; --pairs pairs.csv adds them"
+            return (
+                "inclusion probabilities are not known, so later steps weigh all pairs equally; "
+                "--pairs pairs.csv adds them"
+            )
         if self.unknown:
             return (
-                f"{self.unknown} of {len(self)} pairs have no known inclusion probability, so theirs is left empty, and "
-                "later steps leave weighted figures empty unless told to weigh all pairs equally"
+                f"{self.unknown} of {len(self)} pairs have no known inclusion probability, so theirs is left empty, "
+                "and later steps leave weighted figures empty unless told to weigh all pairs equally"
             )
         return None
 
@@ -110,8 +113,8 @@ def read_judgments(path: str | os.PathLike[str], scale: Scale | None = None) -> 
     path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken);
         inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
         comma in its first line, four fields a line: TREC qrels
-    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and scale_step,
-        else the name in the column scale, else the judgments themselves; grades of qrels start at 0)
+    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and
+        scale_step, else the name in the column scale, else the judgments themselves; grades of qrels start at 0)
 
     Returns
     -------
@@ -173,9 +176,9 @@ def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | Non
 
     Returns
     -------
-    Judgments, whose frame holds one row a pair with at least one rating, in order of first appearance: pair_id, query_id,
-    result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), and the probabilities that
-    the ratings came with
+    Judgments, whose frame holds one row a pair with at least one rating, in order of first appearance: pair_id,
+    query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), and the
+    probabilities that the ratings came with
 
     Notes
     -----
@@ -226,8 +229,8 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Check
 
     Returns
     -------
-    DataFrame[inclusion_probability] and query_probability where the table knows any, float, one row a row of `pairs`; NaN
-    where the table doesn't know the pair or its probability
+    DataFrame[inclusion_probability] and query_probability where the table knows any, float, one row a row of `pairs`;
+    NaN where the table doesn't know the pair or its probability
     """
     table = read_pairs(path, "inclusion_probability")
     known = [name for name in PROBABILITIES if name == "inclusion_probability" or table[name].notna().any()]

@@ -20,8 +20,8 @@ class Panel:
     rating : float array (N), NaN = undecided
     base : bool array (P), whether a pair belongs to the base block
     raters : the R rater ids
-    pairs : DataFrame with P rows: query_id, result_id and, where known, pair_id and the probabilities with which the pair
-        and its query were drawn
+    pairs : DataFrame with P rows: query_id, result_id and, where known, pair_id and the probabilities with which the
+        pair and its query were drawn
     low, high : ends of the scale
     """
 

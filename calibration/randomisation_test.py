@@ -84,22 +84,22 @@ def _by_others(everything: Panel, shared: Panel, seed: int) -> Balance:
     total = shared.by_pair(calibrated)
     others = (total[shared.pair] - calibrated) / (count[shared.pair] - 1)
     pairs = np.flatnonzero(count)
-    worth = np.zeros(shared.n_pairs)
-    worth[pairs] = total[pairs] / count[pairs]
+    quality = np.zeros(shared.n_pairs)
+    quality[pairs] = total[pairs] / count[pairs]
     used = n > 0
 
     def spread(values: np.ndarray) -> float:
         means = shared.by_rater(values - values.mean())[used] / n[used]
         return float(n[used] @ means**2)
 
-    scale = float(np.var(others)) / max(float(np.var(worth[shared.pair])), 1e-12)
+    scale = float(np.var(others)) / max(float(np.var(quality[shared.pair])), 1e-12)
     observed = spread(others)
     rng = np.random.default_rng(seed)
     permutations = PERMUTATIONS if len(shared.rating) <= 50_000 else 199
     draws = np.empty(permutations)
     for i in range(permutations):
-        shuffled = worth.copy()
-        shuffled[pairs] = worth[rng.permutation(pairs)]
+        shuffled = quality.copy()
+        shuffled[pairs] = quality[rng.permutation(pairs)]
         draws[i] = scale * spread(shuffled[shared.pair])
     p = float((1 + np.count_nonzero(draws >= observed)) / (1 + permutations))
     excess = max(observed - float(draws.mean()), 0.0) / float(n.sum())

@@ -89,8 +89,8 @@ def read_ratings(
         "random" or "at random" is random, any other text on unique pairs is fixed)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair
-    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and scale_step,
-        else the name in the column scale, else the ratings themselves)
+    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and
+        scale_step, else the name in the column scale, else the ratings themselves)
 
     Raises
     ------
@@ -307,8 +307,8 @@ def _refuse_sorted(frame: pd.DataFrame, file: str) -> None:
     names = [str(name) for name in frame["rater_id"].unique()]
     if all(re.fullmatch(r"(slot|column|answer|response)s?[ _-]?\d+", name.lower()) for name in names):
         raise RelstudyError(
-            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of one pair "
-            "and slot 1 of the next may be different people, so there is no one to calibrate (if each is one person "
+            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of one "
+            "pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one person "
             "all the same, say --trust-raters)"
         )
     if not 2 <= len(names) <= 20:

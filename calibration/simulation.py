@@ -18,14 +18,14 @@ class SimulatedPanel:
     Parameters
     ----------
     panel : ratings
-    worth : true worth of each pair, standard normal, float array (P)
-    leniency, sharpness, noise : each rater's shift, stretch and error, in units of the worth, float arrays (R)
+    quality : true quality of each pair, standard normal, float array (P)
+    leniency, discrimination, noise : each rater's shift, stretch and error, in units of the quality, float arrays (R)
     """
 
     panel: Panel
-    worth: np.ndarray
+    quality: np.ndarray
     leniency: np.ndarray
-    sharpness: np.ndarray
+    discrimination: np.ndarray
     noise: np.ndarray
 
 
@@ -38,7 +38,7 @@ def simulate_panel(
     ratings_per_pair: int = 3,
     handed_out: str = "random",
     leniency: float = 0.45,
-    sharpness: float = 0.25,
+    discrimination: float = 0.25,
     noise: float = 0.6,
     seed: int | np.random.Generator = 0,
 ) -> SimulatedPanel:
@@ -52,7 +52,7 @@ def simulate_panel(
     raters, base_pairs, unique_per_rater, ratings_per_pair : sizes
     scale : "1-5", "0-6", "1-9", "binary" or another name that `scale_named` knows
     handed_out : "random", or "sorted": groups of raters share their pairs, the first group the worst, the last the best
-    leniency, noise : standard deviations over raters and ratings; sharpness: of the log stretch
+    leniency, noise : standard deviations over raters and ratings; discrimination: of the log stretch
     seed : seed or Generator
 
     Examples
@@ -70,22 +70,22 @@ def simulate_panel(
         unique = -(-raters // ratings_per_pair) * unique_per_rater
     else:
         unique = -(-raters * unique_per_rater // ratings_per_pair)
-    worth = rng.normal(size=base_pairs + unique)
-    shift, stretch = rng.normal(0, leniency, raters), np.exp(rng.normal(0, sharpness, raters))
+    quality = rng.normal(size=base_pairs + unique)
+    shift, stretch = rng.normal(0, leniency, raters), np.exp(rng.normal(0, discrimination, raters))
     if handed_out == "random":
         slots = np.repeat(np.arange(unique), ratings_per_pair)[: raters * unique_per_rater]
         rng.shuffle(slots)
     elif handed_out == "sorted":
         group = np.repeat(np.arange(raters) // ratings_per_pair, unique_per_rater)
         slots = group * unique_per_rater + np.tile(np.arange(unique_per_rater), raters)
-        slots = np.argsort(worth[base_pairs:] + rng.normal(0, 1, unique))[slots]
+        slots = np.argsort(quality[base_pairs:] + rng.normal(0, 1, unique))[slots]
     else:
         raise ValueError(f"handed_out is random or sorted, not {handed_out!r}")
     rater = np.concatenate([np.repeat(np.arange(raters), size) for size in (base_pairs, unique_per_rater)])
     pair = np.concatenate([np.tile(np.arange(base_pairs), raters), slots + base_pairs])
-    rows = np.sort(np.unique(rater * len(worth) + pair, return_index=True)[1])
+    rows = np.sort(np.unique(rater * len(quality) + pair, return_index=True)[1])
     rater, pair = rater[rows], pair[rows]
-    seen = shift[rater] + stretch[rater] * worth[pair] + rng.normal(0, noise, len(rows))
+    seen = shift[rater] + stretch[rater] * quality[pair] + rng.normal(0, noise, len(rows))
     if scale == "binary":
         rating = (seen > 0).astype(float)
     else:
@@ -94,10 +94,10 @@ def simulate_panel(
         rater=rater,
         pair=pair,
         rating=rating,
-        base=np.arange(len(worth)) < base_pairs,
+        base=np.arange(len(quality)) < base_pairs,
         raters=pd.Index([f"r{i:04d}" for i in range(raters)]),
-        pairs=pd.DataFrame({"query_id": "q", "result_id": [f"x{i:06d}" for i in range(len(worth))]}),
+        pairs=pd.DataFrame({"query_id": "q", "result_id": [f"x{i:06d}" for i in range(len(quality))]}),
         low=low,
         high=high,
     )
-    return SimulatedPanel(panel, worth, shift, stretch, np.full(raters, noise))
+    return SimulatedPanel(panel, quality, shift, stretch, np.full(raters, noise))

@@ -117,12 +117,12 @@ def correlation(panel: Panel, method: str, seed: int = 0) -> float:
 
 
 def truth(simulated: SimulatedPanel, method: str) -> float:
-    """Correlation of the unique pairs' judgments with their true worth."""
+    """Correlation of the unique pairs' judgments with their true quality."""
     panel = simulated.panel
     judgments = make_judgments(panel, fit_lines(panel, method).calibrated(panel)).frame
     code = judgments["result_id"].str[1:].astype(int).to_numpy()
     unique = ~panel.base[code]
-    return float(np.corrcoef(judgments["judgment"].to_numpy()[unique], simulated.worth[code[unique]])[0, 1])
+    return float(np.corrcoef(judgments["judgment"].to_numpy()[unique], simulated.quality[code[unique]])[0, 1])
 
 
 def difference(values: np.ndarray) -> str:

@@ -1,8 +1,9 @@
 """A cumulative-link model of ratings, for those who want one: categories, not numbers, and two effects a rater.
 
-P(rating <= k) = logistic(c_k - (a_j + b_j theta_i)): pairs i have a worth theta_i ~ N(0, 1), raters j a leniency a_j
-and a sharpness b_j > 0 around a typical one; the thresholds c_k are shared. Unlike a line, the model knows that the
-scale ends. The worths are summed out (`relstudy.calibration.methods.cumulative_link`); the mode of the rest is found in PyMC (`relstudy.calibration.methods.ordinal_pymc`).
+P(rating <= k) = logistic(c_k - (a_j + b_j theta_i)): pairs i have a quality theta_i ~ N(0, 1), raters j a leniency a_j
+and a discrimination b_j > 0 around a typical one; the thresholds c_k are shared. Unlike a line, the model knows that
+the scale ends. The qualities are summed out (`relstudy.calibration.methods.cumulative_link`); the mode of the rest is
+found in PyMC (`relstudy.calibration.methods.ordinal_pymc`).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ class Ordinal:
     ----------
     categories : the K distinct ratings, ascending
     scores : calibrated value of each category by each rater, float array (R, K)
-    leniency, sharpness : a_j and b_j, float arrays (R)
+    leniency, discrimination : a_j and b_j, float arrays (R)
     thresholds : c_k, float array (K - 1)
     """
 
     categories: np.ndarray
     scores: np.ndarray
     leniency: np.ndarray
-    sharpness: np.ndarray
+    discrimination: np.ndarray
     thresholds: np.ndarray
 
     def calibrated(self, panel: Panel) -> np.ndarray:
@@ -62,7 +63,7 @@ class Ordinal:
 
 
 def fit_ordinal(panel: Panel) -> Ordinal:
-    """Fit the model; a rating's calibrated value is what it tells of its pair's worth, in rating units.
+    """Fit the model; a rating's calibrated value is what it tells of its pair's quality, in rating units.
 
     The value of category k by rater j is the mean of theta given that one rating, over theta ~ N(0, 1); a common line
     then gives all calibrated ratings the mean of the raw ones and, on average, the spread of a rater's.
@@ -89,14 +90,14 @@ def fit_ordinal(panel: Panel) -> Ordinal:
         panel.n_raters,
         _start(code, len(categories)),
     )
-    worth = category_scores(*found)
-    raw = worth[decided.rater, code]
+    quality = category_scores(*found)
+    raw = quality[decided.rater, code]
     spread = _typical_spread(decided, decided.rating) / max(_typical_spread(decided, raw), 1e-12)
-    return Ordinal(categories, decided.rating.mean() + spread * (worth - raw.mean()), *found)
+    return Ordinal(categories, decided.rating.mean() + spread * (quality - raw.mean()), *found)
 
 
 def _start(code: np.ndarray, categories: int) -> np.ndarray:
-    """Thresholds at which a rater of some sharpness gives the categories as often as they were given."""
+    """Thresholds at which a rater of some discrimination gives the categories as often as they were given."""
     share = np.cumsum(np.bincount(code, minlength=categories))[:-1] / len(code)
     return np.asarray(1.5 * np.log(share / (1 - share)))
 

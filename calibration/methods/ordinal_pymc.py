@@ -1,4 +1,4 @@
-"""The cumulative-link model in PyMC, which sees raters and thresholds only: the pairs' worths are summed out below it."""
+"""The cumulative-link model in PyMC, which sees raters and thresholds only: pairs' qualities are summed out below it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARPNESS_SPREAD = 0.5
 
 
 class LikelihoodOp(Op):
-    """`Likelihood.value_and_gradient` in a PyTensor graph: a model uses the first output, the others are its gradient."""
+    """`Likelihood.value_and_gradient` in a PyTensor graph: a model uses the first output, the rest is its gradient."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self.likelihood = likelihood
@@ -38,22 +38,22 @@ class LikelihoodOp(Op):
 
 
 def build_model(likelihood: Likelihood, raters: int, start: np.ndarray) -> Any:
-    """The model; free: leniency (R), typical and relative log sharpness (R), thresholds (K - 1, from `start`)."""
+    """The model; free: leniency (R), typical and relative log discrimination (R), thresholds (K - 1, from `start`)."""
     with pm.Model() as model:
         leniency = pm.Normal("leniency", 0, LENIENCY_SPREAD, shape=raters)
         typical = pm.Normal("typical_log_sharpness", 0.5, 1)
         relative = pm.Normal("relative_log_sharpness", 0, SHARPNESS_SPREAD, shape=raters)
-        sharpness = pm.Deterministic("sharpness", pm.math.exp(typical + relative))
+        discrimination = pm.Deterministic("discrimination", pm.math.exp(typical + relative))
         ordered = pm.distributions.transforms.ordered if len(start) > 1 else None
         thresholds = pm.Normal("thresholds", 0, 5, shape=len(start), initval=start, transform=ordered)
-        value = LikelihoodOp(likelihood)(leniency, sharpness, pt.tile(thresholds, (raters, 1)))[0]
+        value = LikelihoodOp(likelihood)(leniency, discrimination, pt.tile(thresholds, (raters, 1)))[0]
         pm.Potential("ratings", value)
     return model
 
 
 def posterior_mode(likelihood: Likelihood, raters: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leniency (R), sharpness (R) and thresholds (K - 1) of greatest posterior density, by L-BFGS."""
+    """Leniency (R), discrimination (R) and thresholds (K - 1) of greatest posterior density, by L-BFGS."""
     # All the work is in the likelihood: compiling the rest to C would cost a minute and gain nothing.
     with pytensor.config.change_flags(mode="FAST_COMPILE"), hushed("pymc"), build_model(likelihood, raters, start):
         mode = pm.find_MAP(progressbar=False)
-    return mode["leniency"], mode["sharpness"], mode["thresholds"]
+    return mode["leniency"], mode["discrimination"], mode["thresholds"]

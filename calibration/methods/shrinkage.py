@@ -106,7 +106,7 @@ def pooled(panel: Panel) -> Lines:
     """Empirical-Bayes moments over all of a rater's ratings, base and unique.
 
     Rests on pairs having been handed out at random, so that every rater's pairs have the same expected mean and
-    spread. Where a pair has several ratings its own worth is estimated from the others' ratings and taken out, to
+    spread. Where a pair has several ratings its own quality is estimated from the others' ratings and taken out, to
     the degree that they determine it: the offsets are those of a model with random raters and random pairs.
     """
     everything = panel.decided()
@@ -141,13 +141,13 @@ def centred_by_block(panel: Panel) -> tuple[float, np.ndarray]:
 def crossed_offsets(panel: Panel, centred: np.ndarray, n: np.ndarray) -> Shrunk:
     """Rater offsets of the model y = pair + rater + noise, all three random.
 
-    Each round estimates the variances, then a pair's worth from its *other* ratings (shrunk by how many they are),
+    Each round estimates the variances, then a pair's quality from its *other* ratings (shrunk by how many they are),
     then each rater's offset as a precision-weighted mean of what is left; rounds end when offsets move by less than a
     fiftieth of their standard error. The row-wise form is
 
         offset_j = sum_i w_i (y_ij - f_i (t_i - (y_ij - a_j))) / sum_i w_i
 
-    with t_i the pair's sum of adjusted ratings, f_i its trust over its number of others, and w_i = 1 / (noise + worth
+    with t_i the pair's sum of adjusted ratings, f_i its trust over its number of others, and w_i = 1 / (noise + quality
     (1 - trust)); it is summed here without forming the adjusted ratings, because rows are many.
     """
     rater, pair = panel.rater, panel.pair
@@ -164,11 +164,11 @@ def crossed_offsets(panel: Panel, centred: np.ndarray, n: np.ndarray) -> Shrunk:
         square = squares - 2 * float(current @ rater_sum) + float(n @ current**2)
         variance = max(square / rows - (float(total.sum()) / rows) ** 2, 1e-12)
         within = max(square - float((total**2 / np.maximum(count, 1)).sum()), 0.0)
-        # Where no pair has two ratings, noise and worth cannot be told apart, nor need they be.
+        # Where no pair has two ratings, noise and quality cannot be told apart, nor need they be.
         noise = max(within / freedom, 1e-6 * variance) if several.any() else variance
-        worth = max(variance - noise, 1e-6 * variance)
-        trust = np.where(several, worth / (worth + noise / others), 0.0)
-        weight = 1 / (noise + worth * (1 - trust))
+        quality = max(variance - noise, 1e-6 * variance)
+        trust = np.where(several, quality / (quality + noise / others), 0.0)
+        weight = 1 / (noise + quality * (1 - trust))
         pull = weight * trust / others
         precision = np.maximum(panel.by_rater(weight[pair]), 1e-300)
         own = panel.by_rater(pull[pair]) * current

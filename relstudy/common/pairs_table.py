@@ -1,4 +1,4 @@
-"""pairs.csv: the pairs of a study, where each came from and how likely it was to be drawn. One reader and one writer."""
+"""pairs.csv: the pairs of a study, where each came from and how likely it was to be drawn. One reader, one writer."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ def read_probabilities(table: Checked, frame: pd.DataFrame) -> None:
 
     Parameters
     ----------
-    table : its faults are added to: values outside (0, 1], a query of two probabilities or below that of one of its pairs
+    table : its faults are added to: values outside (0, 1], a query of two probabilities or one below that of one of
+        its pairs
     frame : with query_id as text; gets inclusion_probability (float in (0, 1], NaN where unknown, NaN throughout where
         the table has no such column), and query_probability where the table has it
     """

@@ -193,7 +193,7 @@ def stated_scale(text: str) -> Scale:
 
 
 def read_scale(table: Checked) -> Scale | None:
-    """The scale in a table's columns scale_low, scale_high and scale_step; None without the first two, or where they are empty.
+    """The scale in a table's columns scale_low, scale_high and scale_step; None where the first two are not filled.
 
     Rows of another scale, and ends that are none, are added to the table's faults.
     """
@@ -245,8 +245,8 @@ def on_the_steps(scale: Scale, values: np.ndarray) -> Scale:
 def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: float = 0.0) -> KnownScale:
     """A scale for numbers whose table states none.
 
-    Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, others reach from the lowest to
-    the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`), or reach from end to end.
+    Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, others reach from the lowest
+    to the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`), or reach from end to end.
 
     Parameters
     ----------
@@ -288,8 +288,8 @@ def known_scale(
 ) -> KnownScale:
     """The scale of a table's ratings or judgments.
 
-    It is what the person states, else what the columns scale_low, scale_high and scale_step say, else what the scale's name
-    in the column `scale` says, else taken from the values.
+    It is what the person states, else what the columns scale_low, scale_high and scale_step say, else what the scale's
+    name in the column `scale` says, else taken from the values.
 
     Parameters
     ----------

@@ -204,7 +204,8 @@ def test_a_rater_is_compared_with_all_the_others_and_systems_on_both_sides(
 ) -> None:
     rng = np.random.default_rng(0)
     scores = simulated.panel.pairs.assign(
-        good=simulated.worth + rng.normal(0, 0.5, len(simulated.worth)), noise=rng.normal(size=len(simulated.worth))
+        good=simulated.quality + rng.normal(0, 0.5, len(simulated.quality)),
+        noise=rng.normal(size=len(simulated.quality)),
     )
     scores.to_csv(tmp_path / "scores.csv", index=False)
     result = run(ratings, "--compare", "r0003", "--scores", tmp_path / "scores.csv", "--json")

@@ -46,12 +46,12 @@ def test_judgments_are_means_and_standard_errors_borrow_from_the_average_pair() 
 
 
 def test_standard_errors_cover_the_true_mean_as_often_as_they_say() -> None:
-    simulated = simulate_panel(40, 0, 100, leniency=0, sharpness=0, scale="1-9", seed=5)
+    simulated = simulate_panel(40, 0, 100, leniency=0, discrimination=0, scale="1-9", seed=5)
     result = make_judgments(simulated.panel, simulated.panel.rating).frame
     code = result["result_id"].str[1:].astype(int)
     # The exact expectation of a rating: steps at half units of the scale, the ends taking the rest.
     steps = np.arange(1.5, 9)
-    above = norm.sf((steps[None, :] - 5 - simulated.worth[code][:, None] * 8 / 4.2) / (0.6 * 8 / 4.2))
+    above = norm.sf((steps[None, :] - 5 - simulated.quality[code][:, None] * 8 / 4.2) / (0.6 * 8 / 4.2))
     z = (result["judgment"] - (1 + above.sum(axis=1))) / result["standard_error"]
     # 95 % of about 1,300 pairs, give or take three standard errors of that share.
     assert np.mean(np.abs(z) < 1.96) == pytest.approx(0.95, abs=0.018)

@@ -18,21 +18,21 @@ from relstudy.common.errors import RelstudyError
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:
-    """Eleven ordinary raters, one who was undecided thrice, and six odd ones, on 30 base pairs; and seconds per rating."""
+    """Eleven ordinary raters, one who was undecided thrice, and six odd ones, on 30 base pairs; seconds per rating."""
     simulated = simulate_panel(11, 30, 0, seed=2)
     good = pd.DataFrame(
         {"rater_id": simulated.panel.rater, "pair_id": simulated.panel.pair, "rating": simulated.panel.rating}
     )
-    worth = np.clip(np.round(3 + simulated.worth), 1, 5)
+    quality = np.clip(np.round(3 + simulated.quality), 1, 5)
     rng = np.random.default_rng(0)
     odd = {
         "constant": np.full(30, 3.0),
-        "reversed": 6 - worth,
+        "reversed": 6 - quality,
         "random": rng.integers(1, 6, 30).astype(float),
-        "fast": worth,
-        "incomplete": np.where(np.arange(30) < 12, np.nan, worth),
-        "careful": np.where(np.arange(30) < 3, np.nan, worth),
-        "hesitant": np.where(np.arange(30) < 20, np.nan, worth),
+        "fast": quality,
+        "incomplete": np.where(np.arange(30) < 12, np.nan, quality),
+        "careful": np.where(np.arange(30) < 3, np.nan, quality),
+        "hesitant": np.where(np.arange(30) < 20, np.nan, quality),
     }
     frames = [good.assign(rater_id="r" + good["rater_id"].astype(str))]
     frames += [pd.DataFrame({"rater_id": name, "pair_id": range(30), "rating": v}) for name, v in odd.items()]
@@ -135,7 +135,7 @@ def test_without_a_base_block_pooling_is_used_where_raters_agree_better_after_it
     lenient = simulate_panel(10, 0, 80, leniency=1.0, seed=3).panel
     assert choose_method(lenient, None).method == "pooled"
     assert "raters agree better when pooled" in choose_method(lenient, None).why
-    alike = simulate_panel(10, 0, 30, leniency=0.0, sharpness=0.0, noise=1.0, seed=8).panel
+    alike = simulate_panel(10, 0, 30, leniency=0.0, discrimination=0.0, noise=1.0, seed=8).panel
     assert "pooling does not help" in choose_method(alike, None).why
     assert choose_method(alike, None).method == "none"
 

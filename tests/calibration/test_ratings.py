@@ -74,9 +74,10 @@ def test_only_the_first_twenty_faults_are_shown_and_the_rest_counted(table) -> N
 def test_contradictory_rows_of_one_rater_and_pair_are_refused(table) -> None:  # type: ignore[no-untyped-def]
     message = refused(table(f"{HEADER}\na,q,x,4\nb,q,x,2\na,q,x,5\nb,q,x,"))
     assert message.splitlines() == [
-        "FILE, row 4, column rating: '5' is not allowed; rater a already rated this pair 4 in row 2; keep one of the two",
-        "FILE, row 5, column rating: 'undecided' is not allowed; rater b already rated this pair 2 in row 3; keep one of "
-        "the two",
+        "FILE, row 4, column rating: '5' is not allowed; rater a already rated this pair 4 in row 2; "
+        "keep one of the two",
+        "FILE, row 5, column rating: 'undecided' is not allowed; rater b already rated this pair 2 in row 3; "
+        "keep one of the two",
     ]
 
 

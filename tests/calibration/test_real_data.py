@@ -101,8 +101,8 @@ def test_agh_pairs_pass_for_handed_out_at_random_and_pooled_is_chosen(agh: Ratin
 def test_agh_pairs_dealt_by_their_worth_do_not_pass(agh_panel: Panel) -> None:
     # The same raters and ratings, but the lenient half keeps only good pairs and the strict half only poor ones.
     count = np.bincount(agh_panel.pair, minlength=agh_panel.n_pairs)
-    worth = np.bincount(agh_panel.pair, agh_panel.rating, agh_panel.n_pairs) / count
-    good = worth > np.median(worth[~agh_panel.base])
+    quality = np.bincount(agh_panel.pair, agh_panel.rating, agh_panel.n_pairs) / count
+    good = quality > np.median(quality[~agh_panel.base])
     odd = agh_panel.rater % 2 == 1
     keep = agh_panel.base[agh_panel.pair] | (good[agh_panel.pair] == odd)
     p = balance(agh_panel.keep(keep)).p

@@ -33,7 +33,7 @@ print(distances.tolist())
 
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation in which no cache can be kept, not even by root: a file stands where each cache folder would be."""
+    """An installation in which no cache can be kept, not even by root: a file is where each cache folder would be."""
     folder = tmp_path_factory.mktemp("locked")
     package = folder / "relstudy"
     shutil.copytree(ROOT / "relstudy", package, ignore=shutil.ignore_patterns("__pycache__", "static", "templates"))

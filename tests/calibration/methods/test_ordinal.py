@@ -36,18 +36,18 @@ def few_ratings(categories: int, seed: int = 0) -> tuple[Likelihood, np.ndarray,
 
 @pytest.mark.parametrize("categories", [2, 3, 6])
 def test_the_likelihood_is_the_integral_over_each_pairs_worth(categories: int) -> None:
-    likelihood, rows, (leniency, sharpness, thresholds) = few_ratings(categories)
+    likelihood, rows, (leniency, discrimination, thresholds) = few_ratings(categories)
 
-    def density(worth: float, pair: int) -> float:
-        product = np.exp(-(worth**2) / 2) / np.sqrt(2 * np.pi)
+    def density(quality: float, pair: int) -> float:
+        product = np.exp(-(quality**2) / 2) / np.sqrt(2 * np.pi)
         for _, rater, category in rows[rows[:, 0] == pair]:
-            ends = expit(thresholds[rater] - leniency[rater] - sharpness[rater] * worth)
+            ends = expit(thresholds[rater] - leniency[rater] - discrimination[rater] * quality)
             product *= np.diff(np.r_[0, ends, 1])[category]
         return float(product)
 
     expected = sum(np.log(quad(density, -8, 8, (pair,), epsabs=1e-12)[0]) for pair in range(7))
     # The grid ends at 4.5 standard deviations, beyond which lie 7e-6 of the prior.
-    assert likelihood.value_and_gradient(leniency, sharpness, thresholds)[0] == pytest.approx(expected, abs=2e-4)
+    assert likelihood.value_and_gradient(leniency, discrimination, thresholds)[0] == pytest.approx(expected, abs=2e-4)
 
 
 @pytest.mark.parametrize("categories", [2, 3, 6])
@@ -75,9 +75,9 @@ def test_pairs_taken_some_at_a_time_give_the_same_likelihood(monkeypatch: pytest
 
 
 def test_extreme_parameters_keep_the_likelihood_and_its_gradient_finite() -> None:
-    likelihood, _, (leniency, sharpness, thresholds) = few_ratings(4)
+    likelihood, _, (leniency, discrimination, thresholds) = few_ratings(4)
     for scale in (1e-9, 300.0):
-        found = likelihood.value_and_gradient(scale * leniency, scale * sharpness, scale * thresholds)
+        found = likelihood.value_and_gradient(scale * leniency, scale * discrimination, scale * thresholds)
         assert all(np.isfinite(part).all() for part in found)
 
 
@@ -100,8 +100,8 @@ def test_the_ordinal_model_recovers_leniency_and_puts_raters_on_one_scale() -> N
     assert (np.diff(result.scores, axis=1) > 0).all()
     calibrated = result.calibrated(panel)
     assert calibrated.mean() == pytest.approx(panel.rating.mean())
-    raw = np.corrcoef(panel.rating, simulated.worth[panel.pair])[0, 1]
-    assert np.corrcoef(calibrated, simulated.worth[panel.pair])[0, 1] > raw + 0.02
+    raw = np.corrcoef(panel.rating, simulated.quality[panel.pair])[0, 1]
+    assert np.corrcoef(calibrated, simulated.quality[panel.pair])[0, 1] > raw + 0.02
     lines = result.lines(panel)
     assert np.corrcoef(lines.calibrated(panel), calibrated)[0, 1] > 0.98
 
@@ -126,9 +126,9 @@ def test_the_mode_agrees_with_the_mean_of_nuts_on_the_same_model() -> None:
         draws = pm.sample(
             150, tune=150, chains=1, random_seed=1, progressbar=False, compute_convergence_checks=False
         ).posterior
-    sampled = [draws[name].to_numpy()[0] for name in ("leniency", "sharpness", "thresholds")]
+    sampled = [draws[name].to_numpy()[0] for name in ("leniency", "discrimination", "thresholds")]
     mean, spread = [part.mean(axis=0) for part in sampled], [part.std(axis=0) for part in sampled]
-    for found, centre, width in zip((mode.leniency, mode.sharpness, mode.thresholds), mean, spread, strict=True):
+    for found, centre, width in zip((mode.leniency, mode.discrimination, mode.thresholds), mean, spread, strict=True):
         # A mode of a skewed posterior is not its mean, and 150 draws know the mean to a fifth of the spread or so.
         assert (np.abs(found - centre) < 0.7 * width).all()
     exact = category_scores(*mean)[panel.rater, code]

@@ -36,14 +36,14 @@ def test_the_share_kept_is_the_between_variance_over_the_total() -> None:
 
 
 def test_offsets_that_are_all_noise_are_shrunk_away() -> None:
-    simulated = simulate_panel(40, 10, 20, leniency=0.0, sharpness=0.0, seed=3)
+    simulated = simulate_panel(40, 10, 20, leniency=0.0, discrimination=0.0, seed=3)
     raw, kept = (fit_lines(simulated.panel, method) for method in ("mean", "shrunk"))
     moved = [np.abs(line.calibrated(simulated.panel) - simulated.panel.rating).mean() for line in (raw, kept)]
     assert moved[1] < 0.35 * moved[0]
 
 
 def test_with_a_long_base_block_shrunk_is_the_plain_offset() -> None:
-    simulated = simulate_panel(12, 2000, 0, sharpness=0.0, seed=1)
+    simulated = simulate_panel(12, 2000, 0, discrimination=0.0, seed=1)
     mean, shrunk = (fit_lines(simulated.panel, method) for method in ("mean", "shrunk"))
     middle = [line.offset + line.slope * 3 for line in (mean, shrunk)]
     assert np.abs(middle[0] - middle[1]).max() < 0.03  # two per cent of the leniencies' spread of .43
@@ -55,12 +55,12 @@ def test_crossed_offsets_solve_the_mixed_model_equations() -> None:
     _centre, centred = centred_by_block(panel)
     offsets = crossed_offsets(panel, centred, panel.by_rater())
     # An independent solution: Henderson's equations, dense, with variances from the same rounds' moments.
-    noise, worth = _variances(panel, centred, offsets.value)
+    noise, quality = _variances(panel, centred, offsets.value)
     n, p = panel.n_raters, panel.n_pairs
     z = np.zeros((len(panel.rating), n + p))
     z[np.arange(len(z)), panel.rater] = 1
     z[np.arange(len(z)), n + panel.pair] = 1
-    ridge = np.r_[np.full(n, noise / offsets.between), np.full(p, noise / worth)]
+    ridge = np.r_[np.full(n, noise / offsets.between), np.full(p, noise / quality)]
     solution = np.linalg.solve(z.T @ z + np.diag(ridge), z.T @ centred)[:n]
     # Three rounds of the fast solution stay within a tenth of the offsets' standard error.
     error = np.abs((offsets.value - offsets.value.mean()) - (solution - solution.mean())).max()
@@ -73,13 +73,13 @@ def test_the_rounds_end_where_each_offset_is_the_mean_of_what_the_others_leave()
         _centre, centred = centred_by_block(panel)
         found = crossed_offsets(panel, centred, panel.by_rater())
         adjusted = centred - found.value[panel.rater]
-        noise, worth = _variances(panel, centred, found.value)
+        noise, quality = _variances(panel, centred, found.value)
         raw, precision = np.zeros(panel.n_raters), np.zeros(panel.n_raters)
         for rater, pair, y, own in zip(panel.rater, panel.pair, centred, adjusted, strict=True):
             rows = panel.pair == pair
             others = rows.sum() - 1
-            trust = worth / (worth + noise / others) if others else 0.0
-            weight = 1 / (noise + worth * (1 - trust))
+            trust = quality / (quality + noise / others) if others else 0.0
+            weight = 1 / (noise + quality * (1 - trust))
             raw[rater] += weight * (y - trust * (adjusted[rows].sum() - own) / max(others, 1))
             precision[rater] += weight
         again = shrink(raw / precision, 1 / precision, np.ones(panel.n_raters, dtype=bool))
@@ -102,7 +102,7 @@ def test_a_base_block_that_is_better_than_the_rest_does_not_make_those_who_rated
 def test_the_share_of_the_spread_is_chosen_on_moments_that_leave_the_rating_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    panel = simulate_panel(8, 9, 0, scale="1-9", sharpness=0.8, seed=2).panel
+    panel = simulate_panel(8, 9, 0, scale="1-9", discrimination=0.8, seed=2).panel
     seen: list[np.ndarray] = []
 
     def spy(block: Panel, deviation: np.ndarray, log_spread: np.ndarray) -> float:
@@ -112,12 +112,12 @@ def test_the_share_of_the_spread_is_chosen_on_moments_that_leave_the_rating_out(
     monkeypatch.setattr(shrinkage, "_best_share", spy)
     shrinkage.shrunk(panel)
     matrix = panel.rating.reshape(8, 9)
-    worth = matrix.mean(axis=0)
+    quality = matrix.mean(axis=0)
     for rater in range(8):
         rows = np.flatnonzero(panel.rater == rater)
         without = [np.delete(matrix[rater], i) for i in range(9)]
         logs = np.log([values.std(ddof=1) for values in without])
-        offsets = np.array([np.delete(matrix[rater] - worth, i).mean() for i in range(9)])
+        offsets = np.array([np.delete(matrix[rater] - quality, i).mean() for i in range(9)])
         # Both are shrunk by one factor a rater, so those of two rows differ by that factor times their raw difference.
         for found, raw in ((panel.rating[rows] - seen[0][rows], offsets), (seen[1][rows], logs)):
             slope = np.polyfit(raw, found, 1)[0]
@@ -177,13 +177,13 @@ def test_binary_ratings_in_full_agreement_do_not_break_the_choice_of_the_share()
 def test_all_of_the_spread_is_taken_out_where_raters_stretch_the_scale_and_less_where_noise_does_not_stretch_with_it(
     method: str,
 ) -> None:
-    simulated = simulate_panel(60, 40, 80, sharpness=0.0, seed=1)
-    panel, worth = simulated.panel, simulated.worth
+    simulated = simulate_panel(60, 40, 80, discrimination=0.0, seed=1)
+    panel, quality = simulated.panel, simulated.quality
     rng = np.random.default_rng(0)
     stretch = np.exp(rng.normal(0, 0.4, 60))
-    stretched = panel.with_rating(stretch[panel.rater] * (worth[panel.pair] + rng.normal(0, 0.5, len(panel.rating))))
+    stretched = panel.with_rating(stretch[panel.rater] * (quality[panel.pair] + rng.normal(0, 0.5, len(panel.rating))))
     assert fit_lines(stretched, method).spread_weight > 0.9
-    sharper = simulate_panel(60, 40, 80, sharpness=0.25, noise=0.9, seed=2).panel
+    sharper = simulate_panel(60, 40, 80, discrimination=0.25, noise=0.9, seed=2).panel
     assert fit_lines(sharper, method).spread_weight < 0.8
 
 
