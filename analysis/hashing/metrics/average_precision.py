@@ -15,16 +15,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.first_ranks import Tie, ranks_taken
 from relstudy.analysis.hashing.metrics.harmonic import harmonic_difference
+from relstudy.analysis.hashing.metrics.hypergeometric import mean_inverse, no_hit_probability
 
 Denominator = Literal["relevant", "min(K, relevant)", "hits"]
 DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits")
-CUTS = 1000
-"""Queries whose cut groups are looked at together: each needs as many numbers as relevant codes may fall inside."""
 
 
 def average_precision(
@@ -89,32 +87,70 @@ def _over_hits(
     added = np.where(whole, _group_sum(total, relevant, before, hits_before, taken, tie), 0.0).sum(axis=1)
     full_hits = np.where(whole, relevant, 0.0).sum(axis=1)
     result = np.divide(added, full_hits, out=np.zeros(len(added)), where=full_hits > 0)
-    cut = np.argwhere(~whole & (taken > 0))  # at most one group a query
-    for start in range(0, len(cut), CUTS):
-        query, group = cut[start : start + CUTS].T
-        n, m, t, first, hits = (
-            array[query, group].astype(float) for array in (total, relevant, taken, before, hits_before)
-        )
-        result[query] = _cut_by_hits(added[query], n, m, t, first, hits, tie)
+    query, group = np.nonzero(~whole & (taken > 0))  # at most one group a query
+    n, m, t, first, hits = (
+        array[query, group].astype(float) for array in (total, relevant, taken, before, hits_before)
+    )
+    rule = {"expected": _expected_by_hits, "optimistic": _best_by_hits, "pessimistic": _worst_by_hits}[tie]
+    result[query] = rule(added[query], n, m, t, first, hits)
     return np.where(relevant.sum(axis=1) > 0, result, np.nan)
 
 
-def _cut_by_hits(
-    added: np.ndarray, n: np.ndarray, m: np.ndarray, t: np.ndarray, before: np.ndarray, hits: np.ndarray, tie: Tie
+def _expected_by_hits(
+    added: np.ndarray, n: np.ndarray, m: np.ndarray, t: np.ndarray, before: np.ndarray, hits: np.ndarray
 ) -> np.ndarray:
-    least = np.maximum(0, t - (n - m))
-    numbers = (np.minimum(t, m) - least + 1).astype(int)
-    starts = np.cumsum(numbers) - numbers
-    query = np.repeat(np.arange(len(n)), numbers)
-    inside = least[query] + np.arange(len(query)) - starts[query]
+    """E[(added + G(j))/(hits + j)] over the number j of relevant codes among the t of n that are taken.
+
+    G(j) = b j (j - 1) + a j is a whole group's expected sum, so that division by j + hits leaves a line in j and a
+    multiple of E[1/(hits + j)].
+    """
+    harmonic = harmonic_difference(before, t)
+    a = (hits + 1) * harmonic / t
+    b = np.divide(t - (before + 1) * harmonic, t * (t - 1), out=np.zeros_like(t), where=t > 1)
+    constant = a - b - b * hits
+    mean = t * m / n
+    some = hits > 0
+    inverse = np.zeros_like(t)
+    inverse[some] = mean_inverse(n[some], m[some], t[some], hits[some])
+    # Without an earlier hit the value is 0 where j is 0.
+    kept = np.where(some, 1.0, 1 - no_hit_probability(n, m, t))
+    return np.asarray(b * mean + constant * kept + (added - hits * constant) * inverse)
+
+
+def _best_by_hits(
+    added: np.ndarray, n: np.ndarray, m: np.ndarray, t: np.ndarray, before: np.ndarray, hits: np.ndarray
+) -> np.ndarray:
+    # The precision at each further hit grows with their number, so the mean first falls and then rises: an end is best.
+    least, most = _ends(n, m, t)
+    # Without an earlier hit the mean starts at one hit; at none it is 0.
+    first = np.minimum(np.maximum(least, hits == 0), most)
+    low, high = (_value_by_hits(added, t, j, before, hits, "optimistic") for j in (first, most))
+    return np.maximum(low, high)
+
+
+def _worst_by_hits(
+    added: np.ndarray, n: np.ndarray, m: np.ndarray, t: np.ndarray, before: np.ndarray, hits: np.ndarray
+) -> np.ndarray:
+    # The sum is convex in the number of hits, so the mean falls and then rises: the turn is found by halving.
+    low, high = _ends(n, m, t)
+    while (low < high).any():
+        middle = np.floor((low + high) / 2)
+        here, after = (_value_by_hits(added, t, j, before, hits, "pessimistic") for j in (middle, middle + 1))
+        rises = after >= here
+        low, high = np.where(rises | (low >= high), low, middle + 1), np.where(rises, np.minimum(middle, high), high)
+    return _value_by_hits(added, t, low, before, hits, "pessimistic")
+
+
+def _ends(n: np.ndarray, m: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.maximum(0, t - (n - m)), np.minimum(t, m)
+
+
+def _value_by_hits(
+    added: np.ndarray, t: np.ndarray, inside: np.ndarray, before: np.ndarray, hits: np.ndarray, tie: Tie
+) -> np.ndarray:
     # Of `inside` relevant codes among the t taken, the group is a whole one.
-    values = added[query] + _group_sum(t[query], inside, before[query], hits[query], t[query], tie)
-    relevant_codes = hits[query] + inside
-    values = np.divide(values, relevant_codes, out=np.zeros(len(query)), where=relevant_codes > 0)
-    if tie == "expected":
-        return np.add.reduceat(values * hypergeom.pmf(inside, n[query], m[query], t[query]), starts)
-    # Not monotone in the number inside, so every number is looked at.
-    return (np.maximum if tie == "optimistic" else np.minimum).reduceat(values, starts)
+    values = added + _group_sum(t, inside, before, hits, t, tie)
+    return np.divide(values, hits + inside, out=np.zeros_like(values), where=hits + inside > 0)
 
 
 def grouped_average_precision(table: CountTable) -> np.ndarray:

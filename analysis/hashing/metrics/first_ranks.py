@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.hypergeometric import no_hit_probability
 
 Tie = Literal["pessimistic", "expected", "optimistic"]
 TIES: tuple[Tie, ...] = ("pessimistic", "expected", "optimistic")
@@ -67,5 +67,5 @@ def hit_probability(table: CountTable, k: int) -> np.ndarray:
     misses = table.total - table.relevant
     none = np.where(taken > misses, 0.0, 1.0)
     some = (taken > 0) & (taken <= misses) & (table.relevant > 0)
-    none[some] = hypergeom.pmf(0, table.total[some], table.relevant[some], taken[some])
+    none[some] = no_hit_probability(table.total[some], table.relevant[some], taken[some])
     return np.asarray(1.0 - np.prod(none, axis=1))
