@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import classes_in, vectors_in
+from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
 from relstudy.common.console import print_json, progress, say
 from relstudy.common.errors import RelstudyError
 
@@ -106,7 +106,7 @@ def _blocks(starts: range) -> Iterator[int]:
 
 @click.command("split")
 @click.option("--items", type=click.IntRange(min=1), help="Size of the data set; known from --labels or --vectors.")
-@click.option("--labels", help="Classes (.npy or text), to balance the parts.")
+@click.option("--labels", help="Labels (.npy or text), to balance the parts.")
 @click.option("--vectors", help="Vectors (.npy), to look for test queries that equal a training vector.")
 @click.option("--strategy", type=click.Choice(["improved", "literature"]), default="improved", show_default=True)
 @click.option("--size", "sizes", multiple=True, help="PART=ROWS, such as test_queries=1000; repeat.")
@@ -135,7 +135,7 @@ def split_command(
     from relstudy.analysis.hashing.codes.archive import save_archive
     from relstudy.analysis.hashing.truth.splits import duplicate_leaks, repeated
 
-    classes = None if labels is None else classes_in(labels)
+    classes = None if labels is None else label_array_in(labels)
     points = None if vectors is None else vectors_in(vectors)
     number = _agreed([("--items", items), (labels, classes), (vectors, points)])
     leaks, files = [], []
@@ -159,7 +159,10 @@ def split_command(
 @click.argument("encoder")
 @click.option("--bits", type=click.IntRange(min=1), help="Code length; needed unless --load.")
 @click.option("--train", help="Training vectors (.npy); nothing else is learned from.")
-@click.option("--train-labels", help="Classes of the training vectors, for supervised encoders.")
+@click.option(
+    "--train-labels", help="Labels of the training vectors, for supervised encoders; ksh and grh take several each."
+)
+@click.option("--alpha", type=click.FloatRange(0, 1), help="Weight of the graph, of grh; 0.9 by default.")
 @click.option("--encode", "files", nargs=2, multiple=True, required=True, help="VECTORS.npy CODES.npy; repeat.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
@@ -172,6 +175,7 @@ def split_command(
 def encode_command(
     encoder: str,
     files: tuple[tuple[str, str], ...],
+    alpha: float | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -195,6 +199,8 @@ def encode_command(
     job = DeepJob(encoder, **given)
     if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
+    if alpha is not None and encoder != "grh":
+        raise click.UsageError("--alpha is of grh.")
     if job.load is None and (job.bits is None or job.train is None):
         raise click.UsageError("Give --bits and --train, or --load.")
     fitted: Encoder
@@ -204,7 +210,7 @@ def encode_command(
         if unused := job.given(*job.ALONE):
             raise click.UsageError(f"{', '.join(unused)}: for {', '.join(DEEP_ENCODERS)} alone.")
         assert job.bits is not None and job.train is not None
-        labels = None if job.train_labels is None else classes_in(job.train_labels)
+        labels = None if job.train_labels is None else label_array_in(job.train_labels)
         training = vectors_in(job.train)
         sources = [vectors_in(source) for source, _ in files]
         for (file, _), vectors in zip(files, sources, strict=True):
@@ -213,7 +219,8 @@ def encode_command(
                     f"{file} has vectors of {vectors.shape[1]} numbers and {job.train} of {training.shape[1]}; "
                     "they must be equal"
                 )
-        fitted = ENCODERS[encoder](job.bits, job.seed).fit(training, labels)
+        settings = {} if alpha is None else {"alpha": alpha}
+        fitted = ENCODERS[encoder](job.bits, job.seed, **settings).fit(training, labels)
         summary = {"trained_on": len(training)}
     written = []
     for (_, target), vectors in progress(list(zip(files, sources, strict=True)), "files", len(files)):

@@ -51,6 +51,13 @@ def classes_in(file: str) -> np.ndarray:
     return classes
 
 
+def label_array_in(file: str) -> np.ndarray:
+    """Labels of a file: a class for each item (items,), or bool (items, labels) where items may have several."""
+    from relstudy.analysis.hashing.truth.labels import read_labels
+
+    return read_labels(file)[0].as_array()
+
+
 def preset_named(name: str) -> Conventions:
     """The conventions of that name."""
     from relstudy.analysis.hashing.metrics.conventions import PRESETS

@@ -39,7 +39,13 @@ class Encoder(ABC):
     width_: int = field(default=0, init=False)
 
     def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Self:
-        """Learn from training vectors, finite numbers (n, D), n at least 2, and from classes (n,) where supervised."""
+        """Learn from training vectors.
+
+        Parameters
+        ----------
+        vectors : finite numbers (n, D), n at least 2
+        labels : classes (n,), or 0/1 labels (n, L) of which a point may have several; where supervised
+        """
         if vectors.ndim != 2 or len(vectors) < 2 or vectors.shape[1] < 1:
             raise RelstudyError(
                 f"training needs at least two vectors in the shape (n, D); this array has {vectors.shape}"
@@ -49,6 +55,7 @@ class Encoder(ABC):
             raise RelstudyError("training vectors must be finite numbers whose squares can be added up")
         if self.supervised and labels is None:
             raise RelstudyError(f"{type(self).__name__} learns from labels; give one class for each training vector")
+        labels = None if labels is None else np.asarray(labels)
         if labels is not None and len(labels) != len(vectors):
             raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
         self.width_ = vectors.shape[1]

@@ -46,7 +46,7 @@ class KSH(Encoder):
     """Supervised hashing with kernels (Liu et al. 2012).
 
     Each bit is the sign of a kernel expansion on `anchors` training points. Bit after bit, the inner products of codes
-    are fitted to +Q for pairs of a class and -Q for others: a spectral relaxation, then gradient steps on the smooth
+    are fitted to +Q for pairs that share a class (or a label) and -Q for others: a spectral relaxation, then gradient steps on the smooth
     objective. `labelled` training points make the pairs.
     """
 
@@ -64,7 +64,7 @@ class KSH(Encoder):
         raw = self._kernel(vectors)
         self.mean_ = raw.mean(axis=0)
         kernel = raw[chosen] - self.mean_
-        residue = self.bits * np.where(labels[chosen][:, None] == labels[chosen][None, :], 1.0, -1.0)
+        residue = self.bits * np.where(_share_a_label(labels[chosen]), 1.0, -1.0)
         gram = kernel.T @ kernel
         gram += 1e-6 * (np.trace(gram) / len(gram) or 1.0) * np.eye(len(gram))
         weights = np.empty((kernel.shape[1], self.bits))
@@ -79,6 +79,13 @@ class KSH(Encoder):
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         return np.asarray((self._kernel(vectors) - self.mean_) @ self.weights_)
+
+
+def _share_a_label(labels: np.ndarray) -> np.ndarray:
+    if labels.ndim == 1:
+        return np.asarray(labels[:, None] == labels[None, :])
+    table = (labels != 0).astype(float)
+    return np.asarray(table @ table.T > 0)
 
 
 def _fit_bit(kernel: np.ndarray, residue: np.ndarray, gram: np.ndarray) -> np.ndarray:

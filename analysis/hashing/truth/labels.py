@@ -34,6 +34,13 @@ class Labels:
         assert array is not None
         return int(array.shape[-1])
 
+    def as_array(self) -> np.ndarray:
+        """Classes (items,), or bool (items, labels): a column a label, unused ones at the end."""
+        if self.classes is not None:
+            return np.asarray(self.classes)
+        assert self.masks is not None
+        return Codes(self.masks, 64 * len(self.masks)).unpacked()
+
     @property
     def single(self) -> bool:
         """Whether every item has exactly one class."""

@@ -77,7 +77,8 @@ def improved_split(
     ----------
     items : size of the data set
     sizes : rows in each part of `Split.PARTS`; a part that is left out takes what remains (only one may be)
-    labels : classes (items,), so that each part holds the classes in the proportions of the whole
+    labels : classes (items,), so that each part holds the classes in the proportions of the whole; or 0/1 labels
+        (items, labels), of which each item counts for its rarest
     seed : of the draw
 
     Examples
@@ -166,6 +167,29 @@ def _listed(sizes: dict[str, int]) -> str:
     return ", ".join(f"{rows} {part}" for part, rows in sizes.items())
 
 
+def rarest_label(labels: np.ndarray) -> np.ndarray:
+    """One class an item: its own, or of several labels the rarest, which is the hardest to share out.
+
+    Parameters
+    ----------
+    labels : classes (items,), or 0/1 (items, labels)
+
+    Returns
+    -------
+    (items,); of several labels the number of a column, -1 for an item without any
+
+    Examples
+    --------
+    >>> rarest_label(np.array([[1, 1], [1, 0], [0, 0]])).tolist()
+    [1, 0, -1]
+    """
+    if labels.ndim == 1:
+        return labels
+    table = np.asarray(labels) != 0
+    frequency = np.where(table, table.sum(axis=0), len(table) + 1)
+    return np.where(table.any(axis=1), frequency.argmin(axis=1), -1)
+
+
 def _balanced_order(items: int, labels: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
     # Shuffled, then dealt class by class in turn, so that every stretch of the order is balanced.
     order = rng.permutation(items)
@@ -173,7 +197,7 @@ def _balanced_order(items: int, labels: np.ndarray | None, rng: np.random.Genera
         return order
     if len(labels) != items:
         raise RelstudyError(f"{len(labels)} labels do not fit {items} items")
-    _, dense = np.unique(labels, return_inverse=True)
+    _, dense = np.unique(rarest_label(labels), return_inverse=True)
     class_in_order = dense[order]
     by_class = np.argsort(class_in_order, kind="stable")
     sizes = np.bincount(class_in_order)
