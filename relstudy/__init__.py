@@ -1,1 +1,85 @@
-"""Find out whether people agree with a retrieval system."""
+"""Find out whether people agree with a retrieval system.
+
+    import relstudy as rs
+
+    panel = rs.calibrate("ratings.csv")
+    mapping = rs.fit("scores.csv", panel.judgments)
+    result = rs.score({"new": "new.run", "old": "old.run"}, panel.judgments)
+
+Functions take paths or DataFrames and give DataFrames. Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relstudy.analysis.hashing import api as hashing
+    from relstudy.api.calibrating import CalibratedPanel as CalibratedPanel
+    from relstudy.api.calibrating import calibrate as calibrate
+    from relstudy.api.calibrating import read_ratings as read_ratings
+    from relstudy.api.fitting import Mappings as Mappings
+    from relstudy.api.fitting import fit as fit
+    from relstudy.api.planning import Plan as Plan
+    from relstudy.api.planning import plan as plan
+    from relstudy.api.sampling import Sample as Sample
+    from relstudy.api.sampling import sample as sample
+    from relstudy.api.scoring import Scores as Scores
+    from relstudy.api.scoring import score as score
+    from relstudy.calibration.ratings import Ratings as Ratings
+    from relstudy.common.errors import RelstudyError as RelstudyError
+
+    __version__: str
+
+_OWNERS = {
+    "CalibratedPanel": "relstudy.api.calibrating",
+    "Mappings": "relstudy.api.fitting",
+    "Plan": "relstudy.api.planning",
+    "Ratings": "relstudy.calibration.ratings",
+    "RelstudyError": "relstudy.common.errors",
+    "Sample": "relstudy.api.sampling",
+    "Scores": "relstudy.api.scoring",
+    "calibrate": "relstudy.api.calibrating",
+    "fit": "relstudy.api.fitting",
+    "plan": "relstudy.api.planning",
+    "read_ratings": "relstudy.api.calibrating",
+    "sample": "relstudy.api.sampling",
+    "score": "relstudy.api.scoring",
+}
+
+__all__ = [
+    "CalibratedPanel",
+    "Mappings",
+    "Plan",
+    "Ratings",
+    "RelstudyError",
+    "Sample",
+    "Scores",
+    "__version__",
+    "calibrate",
+    "fit",
+    "hashing",
+    "plan",
+    "read_ratings",
+    "sample",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("relstudy")
+    if name == "hashing":
+        return importlib.import_module("relstudy.analysis.hashing.api")
+    if name in _OWNERS:
+        value = getattr(importlib.import_module(_OWNERS[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'relstudy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

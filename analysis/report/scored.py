@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -219,22 +219,34 @@ def _share(value: float | None) -> Cell:
     return Estimate.missing("not scored by all") if value is None else value
 
 
-def curves(result: ScoreResult) -> Section | None:
-    """Precision against recall, and both with intervals where set shares are retrieved."""
-    have = [system for system in result.systems if len(system.curve)]
-    if not have:
+def precision_recall_picture(result: ScoreResult) -> Callable[[], str] | None:
+    """Draws every system's precision-recall curve, the best by average precision first; None where no system has one."""
+    systems = _with_curve(result)
+    if not systems:
         return None
-    have.sort(key=lambda system: -(system.average_precision.value or 0.0))
     traces = {
         system.name: pictures.Trace(
             np.r_[0.0, system.curve["recall"].to_numpy()],
             np.r_[system.curve["precision"].iloc[0], system.curve["precision"].to_numpy()],
         )
-        for system in have
+        for system in systems
     }
+    return lambda: pictures.precision_recall(traces, _share_relevant(result))
+
+
+def _with_curve(result: ScoreResult) -> list[SystemScore]:
+    systems = [system for system in result.systems if len(system.curve)]
+    return sorted(systems, key=lambda system: -(system.average_precision.value or 0.0))
+
+
+def curves(result: ScoreResult) -> Section | None:
+    """Precision against recall, and both with intervals where set shares are retrieved."""
+    picture, systems = precision_recall_picture(result), _with_curve(result)
+    if picture is None:
+        return None
     blocks: list[Block] = [
         Picture(
-            [pictures.precision_recall(traces, _share_relevant(result))],
+            [picture()],
             "The pairs of all queries are pooled and sorted by score. "
             + (
                 "Each counts as one over its probability of being chosen, so the curve estimates the whole collection. "
@@ -251,14 +263,14 @@ def curves(result: ScoreResult) -> Section | None:
     for share in SHARES:
         columns += [Column(f"Precision, best {share:.0%}"), Column(f"Recall, best {share:.0%}")]
     rows: list[list[Cell]] = []
-    for system in have:
+    for system in systems:
         points = {round(point.share, 6): point for point in system.points}
         row: list[Cell] = [system.name]
         for share in SHARES:
             point = points.get(share)
             row += [point.precision, point.recall] if point else [Estimate.missing(""), Estimate.missing("")]
         rows.append(row)
-    if any(system.points for system in have):
+    if any(system.points for system in systems):
         blocks.append(
             Table(
                 "precision-recall",

@@ -18,17 +18,16 @@ import pytest
 from tests.places import EXAMPLE, ROOT
 
 FOLDERS = ("analysis", "calibration", "mapping", "studyapp")
-CODE = (*FOLDERS, "relstudy/common", "scripts", "benchmarks", "tests")
+CODE = (*FOLDERS, "relstudy/api", "relstudy/common", "scripts", "benchmarks", "tests")
 NOT_IN_CODE = ("__pycache__", ".pyc")
 
 WAY = f"""
 from pathlib import Path
-import relstudy
-from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.ratings import read_ratings
-panel = calibrate(read_ratings({str(EXAMPLE / "ratings.csv")!r}))
-assert len(panel.judgments) > 100, panel.judgments
-print(Path(relstudy.__file__).parent)
+import relstudy as rs
+panel = rs.calibrate({str(EXAMPLE / "ratings.csv")!r})
+assert len(panel.judgments) > 100, panel
+assert rs.fit({str(EXAMPLE / "scores" / "keywords.csv")!r}, panel, method="isotonic").best == {{"keywords": "isotonic"}}
+print(Path(rs.__file__).parent)
 """
 
 
@@ -98,7 +97,7 @@ def test_nothing_but_relstudy_lands_at_the_top(wheel: Path) -> None:
 def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     expected = {
         f"relstudy/{path.relative_to(ROOT).as_posix().removeprefix('relstudy/')}"
-        for top in (*FOLDERS, "relstudy/common")
+        for top in (*FOLDERS, "relstudy/api", "relstudy/common")
         for path in (ROOT / top).rglob("*")
         if path.is_file() and not any(part.endswith(NOT_IN_CODE) for part in path.parts)
     }

@@ -1,0 +1,214 @@
+"""From ratings to judgments: `read_ratings` and `calibrate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from relstudy.api.inputs import Columns, Source, table_of
+from relstudy.calibration import pipeline
+from relstudy.calibration import ratings as ratings_table
+from relstudy.calibration.agreement import LEVELS
+from relstudy.calibration.methods.linear import METHODS
+from relstudy.calibration.plots import pictures
+from relstudy.calibration.ratings import Ratings
+from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import figure_of
+from relstudy.common.shown import Shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def read_ratings(
+    ratings: Source, *, columns: Columns | None = None, base_column: str | None = None, trust_raters: bool = False
+) -> Ratings:
+    """Read and check ratings.
+
+    Parameters
+    ----------
+    ratings : a path (CSV or Parquet) or a DataFrame with rater_id, query_id, result_id and rating, a row each; an empty
+        rating is undecided. Optional: block (base or unique), scale, handed_out, seconds, pair_id,
+        inclusion_probability, query_probability
+    columns : their names to ours, such as {"worker": "rater_id"}
+    base_column : a yes/no column that marks the base block, where no `block` column does
+    trust_raters : accept rater columns whose ratings look sorted within each pair
+
+    Returns
+    -------
+    Ratings: `.frame` (DataFrame), `.scale`, `.low` and `.high` (ends of the scale), `.base_rule`, `.notes`
+
+    Raises
+    ------
+    RelstudyError
+        with every fault of the table, one sentence each; rows of a DataFrame are counted from 0
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"worker": ["a", "b"], "query_id": "q", "result_id": "x", "rating": [4, 2]})
+    >>> read_ratings(frame, columns={"worker": "rater_id"}).frame[["rater_id", "rating"]].values.tolist()
+    [['a', 4.0], ['b', 2.0]]
+    """
+    table = table_of(ratings, "the ratings", columns)
+    return ratings_table.read_ratings(table, base_column=base_column, trust_raters=trust_raters)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedPanel(Shown):
+    """Raters on one scale.
+
+    Parameters
+    ----------
+    calibration : the result with its arrays, as the command holds it
+    """
+
+    calibration: pipeline.Calibration
+
+    @property
+    def method(self) -> str:
+        """The method used, one of pooled, shrunk, zscore, mean, none, ordinal."""
+        return self.calibration.choice.method
+
+    @property
+    def why(self) -> str:
+        """Why this method."""
+        return self.calibration.choice.why
+
+    @property
+    def judgments(self) -> pd.DataFrame:
+        """One row a pair: pair_id, query_id, result_id, judgment, n_ratings, standard_error, inclusion_probability (NaN
+        where unknown); what judgments.csv holds."""
+        return self.calibration.judgments.frame
+
+    @property
+    def raters(self) -> pd.DataFrame:
+        """One row a rater, with leniency, spread, line, agreement and flags; what raters.csv holds."""
+        return self.calibration.raters
+
+    @property
+    def ratings(self) -> pd.DataFrame:
+        """One row a rating, with its value on the common scale in `calibrated`; what calibrated.csv holds."""
+        return self.calibration.calibrated_ratings()
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know, one sentence each."""
+        return pipeline.notes_on(self.calibration)
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """How far raters agree, before and after calibration: value and 95 % interval where there is one."""
+        summary = self.summary()
+        rows: list[dict[str, Any]] = []
+        for name in ("within_item_variance", "leave_one_out_correlation"):
+            figure = summary[name]
+            low, high = figure["before_interval"] or (None, None)
+            after_low, after_high = figure["after_interval"] or (None, None)
+            rows.append(
+                {"measure": name, "before": figure["before"], "before_low": low, "before_high": high}
+                | {"after": figure["after"], "after_low": after_low, "after_high": after_high}
+            )
+        for name in ("icc1", "icc2", "icc2k"):
+            rows.append({"measure": name, "before": summary["icc"][name], "after": summary["icc"]["after"][name]})
+        for level in LEVELS:
+            after = summary["krippendorff_alpha_calibrated"].get(level)
+            rows.append(
+                {
+                    "measure": f"krippendorff_alpha_{level}",
+                    "before": summary["krippendorff_alpha"][level],
+                    "after": after,
+                }
+            )
+        rows += [{"measure": name, "before": summary[name]} for name in ("weighted_kappa", "spearman")]
+        return pd.DataFrame(rows).astype({"before": float, "after": float})
+
+    def summary(self) -> dict[str, Any]:
+        """Everything that `relstudy calibrate --json` prints."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        return pipeline.summary(self.calibration)
+
+    def plot(self, kind: str = "raters") -> Figure:
+        """A picture of the calibration.
+
+        Parameters
+        ----------
+        kind : "raters" (leniency against agreement), "rater-lines" (rating to calibrated value), or "variance-by-mean"
+            (disagreement against the mean rating, before and after)
+        """
+        drawings = pictures(self.calibration)
+        if kind not in drawings:
+            raise RelstudyError(f"there is no picture {kind!r} of a calibration; there are: {', '.join(drawings)}")
+        return figure_of(drawings[kind])
+
+    def heading(self) -> str:
+        """What was calibrated, and how."""
+        panel = self.calibration.panel
+        return (
+            f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {len(panel.decided().rating):,} ratings; "
+            f"method {self.method}: {self.why}"
+        )
+
+    def overview(self) -> pd.DataFrame:
+        """The judgments."""
+        names = ["query_id", "result_id", "judgment", "n_ratings", "standard_error", "inclusion_probability"]
+        return self.judgments[names]
+
+    def remarks(self) -> Sequence[str]:
+        """Notes, and how many raters are worth a look."""
+        flagged = int((self.raters["flags"] != "").sum())
+        return [*self.notes, *([f"{flagged} raters have a flag in .raters"] if flagged else [])]
+
+
+def calibrate(
+    ratings: Ratings | Source,
+    *,
+    method: str | None = None,
+    columns: Columns | None = None,
+    base_column: str | None = None,
+    handed_out: str | None = None,
+    pairs: Source | None = None,
+    clip: bool = False,
+    force: bool = False,
+    trust_raters: bool = False,
+) -> CalibratedPanel:
+    """Put ratings on one scale and average them into judgments, as `relstudy calibrate` does.
+
+    Parameters
+    ----------
+    ratings : what `read_ratings` gives, or anything it takes
+    method : pooled, shrunk, zscore, mean, none or ordinal; None chooses, and `.why` says why
+    columns, base_column, trust_raters : as in `read_ratings`
+    handed_out : "random" or "fixed": how unique pairs were handed to raters, where the table doesn't record it
+    pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
+    clip : keep calibrated values within the scale
+    force : use pooled even where pairs don't look handed out at random
+
+    Raises
+    ------
+    RelstudyError
+        where the table has faults, or the method can't be used on it
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"),
+    ...                       "rating": [1, 3, 3, 5]})
+    >>> calibrate(frame, method="mean").judgments["judgment"].tolist()
+    [2.0, 4.0]
+    """
+    if method is not None and method not in METHODS:
+        raise RelstudyError(f"there is no calibration method {method!r}; there are: {', '.join(METHODS)}")
+    if handed_out not in (None, "random", "fixed"):
+        raise RelstudyError(f"pairs are handed out random or fixed, not {handed_out!r}")
+    if not isinstance(ratings, Ratings):
+        ratings = read_ratings(ratings, columns=columns, base_column=base_column, trust_raters=trust_raters)
+    result = pipeline.calibrate(ratings, method, handed_out=handed_out, clip=clip, force=force)
+    if pairs is not None:
+        result = result.with_probabilities(table_of(pairs, "the pairs"))
+    return CalibratedPanel(result)

@@ -1,0 +1,151 @@
+"""From scores and judgments to mappings: `fit`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from relstudy.api.calibrating import CalibratedPanel
+from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
+from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import figure_of
+from relstudy.common.shown import Shown
+from relstudy.mapping.fitted import FittedMapping, file_names
+from relstudy.mapping.plots import mapping_figure
+from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from relstudy.common.estimates import Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mappings(Shown, Mapping[str, FittedMapping]):
+    """One fitted mapping a system, by the system's name.
+
+    Parameters
+    ----------
+    fits : each system's methods, and the pairs they were fitted to
+    notes : what a person should know, one sentence each
+    """
+
+    fits: tuple[SystemFit, ...]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, system: str) -> FittedMapping:
+        return self._of(system).choice.mapping
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([fit.choice.system for fit in self.fits])
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a system and method: correlation out of fold and root mean squared error, each with its 95 % interval,
+        correlation in sample, and whether the method is the system's best."""
+        rows = []
+        for fit in self.fits:
+            for method, score in fit.choice.methods.items():
+                row: dict[str, Any] = {"system": fit.choice.system, "method": method}
+                row |= _interval("out_of_fold", score.out_of_fold) | _interval("rmse", score.rmse)
+                rows.append(row | {"in_sample": score.in_sample.value, "best": method == fit.choice.best})
+        return pd.DataFrame(rows)
+
+    @property
+    def best(self) -> dict[str, str]:
+        """System -> the method with the greatest correlation out of fold, which is the one in the mapping."""
+        return {fit.choice.system: fit.choice.best for fit in self.fits}
+
+    def summary(self) -> dict[str, Any]:
+        """Everything that `relstudy fit --json` prints."""
+        return {"systems": {fit.choice.system: fit.choice.as_json() for fit in self.fits}}
+
+    def plot(self, system: str | None = None) -> Figure:
+        """Pairs, mapping and band of one system; the first one if none is named."""
+        fit = self.fits[0] if system is None else self._of(system)
+        return figure_of(lambda: mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"]))
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write NAME.json for each system, as `relstudy fit -o` does."""
+        for system, file in file_names(list(self)).items():
+            self[system].write(Path(folder) / f"{file}.json")
+
+    def _of(self, system: str) -> SystemFit:
+        for fit in self.fits:
+            if fit.choice.system == system:
+                return fit
+        raise RelstudyError(f"there is no mapping of a system {system!r}; there are: {', '.join(self)}")
+
+    def heading(self) -> str:
+        """How many systems, and which method each of them has."""
+        best = ", ".join(f"{system} {method}" for system, method in list(self.best.items())[:6])
+        return f"Mappings of {len(self)} systems: {best}{' ...' if len(self) > 6 else ''}"
+
+    def overview(self) -> pd.DataFrame:
+        """The methods by their figures out of fold."""
+        return self.table[["system", "method", "out_of_fold", "out_of_fold_low", "out_of_fold_high", "rmse", "best"]]
+
+    def remarks(self) -> Sequence[str]:
+        """What a person should know."""
+        return self.notes
+
+
+def _interval(name: str, estimate: Estimate) -> dict[str, float | None]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def fit(
+    scores: Source | Mapping[str, Source],
+    judgments: Source | CalibratedPanel,
+    *,
+    method: str = "best",
+    folds: int = 10,
+    seed: int = 0,
+    weights: str = "equal",
+    only: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    columns: Columns | None = None,
+) -> Mappings:
+    """Map each system's scores to the judgments by a monotone function, as `relstudy fit` does.
+
+    Parameters
+    ----------
+    scores : a path (table or TREC run), a DataFrame (long: system, query_id, result_id, score; wide: query_id,
+        result_id, a column a system), or a table of one system under each system's name
+    judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
+    method : isotonic, bagged, correlation, bayes, or best: all four are compared out of fold
+    folds : folds of whole queries, at least 2
+    seed : of folds and random methods
+    weights : "equal", or "design": 1 / inclusion probability
+    only, leave_out : systems to fit, or not to fit
+    columns : names of the columns of `scores` to ours
+
+    Returns
+    -------
+    Mappings: `mappings["name"].predict(scores)` gives judgments; `.table`, `.best`, `.plot()`, `.save(folder)`
+
+    Raises
+    ------
+    RelstudyError
+        where a table has faults, or a system has no judged pair
+
+    Examples
+    --------
+    >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    >>> scores, judgments = pd.DataFrame({**pairs, "new": [1, 2, 1, 2]}), pd.DataFrame({**pairs, "judgment": [1, 5, 1, 5]})
+    >>> fit(scores, judgments, method="isotonic")["new"].predict([1.5]).tolist()
+    [3.0]
+    """
+    table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
+    judged, judgments_name = judgments_of(judgments)
+    options = FitOptions(method, folds, seed, weights)
+    fits, notes = fit_systems(table, judged, options, files=(scores_name, judgments_name))
+    return Mappings(tuple(fits), (*table.attrs.get("notes", []), *notes))

@@ -1,0 +1,98 @@
+"""What the public functions take: a path, or a DataFrame with the same columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.calibration.judgments import Judgments, check_judgments, read_judgments
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables import Checked, read_table
+from relstudy.mapping.scores import check_scores, read_scores
+
+Source = str | os.PathLike[str] | pd.DataFrame
+Columns = Mapping[str, str]
+
+
+class CheckedFrame(Checked):
+    """A DataFrame to be checked like a file's table; its rows are counted from 0, as `iloc` counts them."""
+
+    def __init__(self, frame: pd.DataFrame, name: str) -> None:
+        doubled = frame.columns[frame.columns.duplicated()]
+        if len(doubled):
+            raise RelstudyError(f"{name}: column {doubled[0]!r} stands there more than once; column names must differ")
+        super().__init__(frame.reset_index(drop=True), name, np.arange(len(frame)))
+
+    def require(self, *columns: str) -> None:
+        """Refuse at once a DataFrame that lacks a column."""
+        have = ", ".join(map(str, self.frame.columns)) or "none"
+        missing = [column for column in columns if column not in self.frame.columns]
+        allowed = f"this column is required (the DataFrame has: {have}); columns={{...}} renames"
+        if missing:
+            raise TableError([Fault(self.file, None, column, None, allowed) for column in missing])
+
+
+def table_of(source: Source, name: str, columns: Columns | None = None) -> Checked:
+    """A file's table or a DataFrame, with columns renamed from `columns` (theirs: ours), to be checked.
+
+    Parameters
+    ----------
+    name : what the table is, for messages about a DataFrame, such as "the ratings"
+    """
+    table = CheckedFrame(source, name) if isinstance(source, pd.DataFrame) else read_table(source)
+    for theirs, ours in (columns or {}).items():
+        if theirs not in table.frame:
+            have = ", ".join(map(str, table.frame.columns)) or "none"
+            raise RelstudyError(f"{table.file}: there is no column {theirs!r} to take for {ours!r}; there are: {have}")
+        if ours in table.frame and ours not in (columns or {}):
+            raise RelstudyError(
+                f"{table.file}: {theirs!r} cannot be taken for {ours!r}, since there is a column {ours!r}"
+            )
+    table.frame = table.frame.rename(columns=dict(columns or {}))
+    return table
+
+
+def judgments_of(judgments: Any, columns: Columns | None = None) -> tuple[Judgments, str]:
+    """Judgments from a path (TREC qrels too), a DataFrame, or a result that holds them; and what to call them."""
+    held = getattr(judgments, "judgments", judgments)
+    if isinstance(held, str | os.PathLike) and columns is None:
+        return read_judgments(held), os.fspath(held)
+    table = table_of(held, "the judgments", columns)
+    return check_judgments(table), table.file
+
+
+def scores_of(
+    scores: Source | Mapping[str, Source],
+    columns: Columns | None = None,
+    leave_out: tuple[str, ...] = (),
+    only: tuple[str, ...] | None = None,
+) -> tuple[pd.DataFrame, str]:
+    """A long score table from a path, a DataFrame, or one of either for each system's name; and what to call it."""
+    if isinstance(scores, Mapping):
+        if not scores:
+            raise RelstudyError("the scores: there is no system; a table for each system's name is needed")
+        parts = [_one_system(str(name), source, columns) for name, source in scores.items()]
+        joined = pd.concat(parts, ignore_index=True)
+        joined.attrs["notes"] = [note for part in parts for note in part.attrs.get("notes", [])]
+        return joined, "the scores"
+    if isinstance(scores, pd.DataFrame) or columns is not None:
+        table = table_of(scores, "the scores", columns)
+        return check_scores(table, leave_out=leave_out, only=only), table.file
+    return read_scores(scores, leave_out=leave_out, only=only), os.fspath(scores)
+
+
+def _one_system(name: str, source: Source, columns: Columns | None) -> pd.DataFrame:
+    table, file = scores_of(source, columns)
+    systems = table["system"].unique()
+    if len(systems) != 1:
+        raise RelstudyError(
+            f"{name}: one system is needed under a name, and {file} holds {len(systems)}: {', '.join(systems)}; "
+            "pass the table itself to take them all"
+        )
+    named = table.assign(system=name)
+    named.attrs["notes"] = [f"{name}: {note}" for note in table.attrs.get("notes", [])]
+    return named

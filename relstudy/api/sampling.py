@@ -1,0 +1,158 @@
+"""Which pairs to ask people about: `sample`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.api.inputs import Source as TableSource
+from relstudy.api.inputs import scores_of, table_of
+from relstudy.common.errors import RelstudyError
+from relstudy.common.shown import Shown
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.commands.sample_output import cost_of, summarise
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.sampling import first_round
+from relstudy.studyapp.sampling.sources import Source, open_sources, sources_of
+
+Systems = TableSource | Mapping[str, TableSource] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample(Shown):
+    """Pairs drawn with known probability.
+
+    Parameters
+    ----------
+    drawn : pairs, design and expectation, as the command holds them
+    folder : the study's folder, where there is one
+    study : its study.toml, where there is one
+    """
+
+    drawn: first_round.Sample
+    folder: Path | None = None
+    study: Study | None = None
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """One row a pair: pair_id, query_id, result_id, paradigm, source (the system that proposed it), rank,
+        inclusion_probability, query_probability, block (base or unique), round; what pairs.csv holds."""
+        return self.drawn.pairs
+
+    def summary(
+        self, *, raters: int = 12, seconds: float | None = None, good: float = 0.02, skill: float = 0.5
+    ) -> dict[str, Any]:
+        """What `relstudy sample --json` prints: how many pairs, hours of work, and the share of good matches to expect.
+
+        Parameters
+        ----------
+        raters : people among whom the work is divided
+        seconds : seconds per rating; None takes the median of the folder's ratings.csv, else 6
+        good : assumed share of all pairs that are good matches
+        skill : assumed correlation of a system's scores with what people value
+        """
+        return summarise(self.drawn, cost_of(self.folder, self.study, raters, seconds), good, skill)
+
+    def heading(self) -> str:
+        """How many pairs of how many queries."""
+        base = int((self.pairs["block"] == "base").sum())
+        return f"{len(self.pairs):,} pairs ({base:,} base) of {self.pairs['query_id'].nunique():,} queries"
+
+    def overview(self) -> pd.DataFrame:
+        """The pairs."""
+        return self.pairs[["pair_id", "query_id", "result_id", "source", "rank", "inclusion_probability", "block"]]
+
+    def remarks(self) -> Sequence[str]:
+        """The smallest probability, which decides the largest weight."""
+        return (f"smallest inclusion probability {self.drawn.expectation.smallest:.3g}",)
+
+
+def sample(
+    collection: TableSource,
+    systems: Systems | None = None,
+    *,
+    queries: int = 100,
+    text_queries: int | None = None,
+    given: Sequence[str] | None = None,
+    results: int = 20,
+    exponent: float = 1.0,
+    floor: float = 0.05,
+    base: int = 100,
+    seed: int = 0,
+) -> Sample:
+    """Choose pairs with known inclusion probabilities, as `relstudy sample` does; nothing is written.
+
+    Parameters
+    ----------
+    collection : a study's folder, the path of a collection.csv, or a DataFrame with item_id, and kind, path, text, title,
+        keywords, role where they are known
+    systems : names of built-in systems and paths of score tables; or a score table (path or DataFrame), or one for each
+        system's name. None takes the built-in systems that apply, and every table in the folder's scores/
+    queries : queries by image to draw; all where there are fewer
+    text_queries : queries by text to draw; None: as `queries`
+    given : ids of the queries to use instead, all of them
+    results : results to draw for each query
+    exponent : p of the shaping function rank**-p, at least 0
+    floor : share drawn from all candidates alike, 0 to 1
+    base : pairs that everyone rates, for each paradigm
+    seed : the same seed draws the same pairs
+
+    Raises
+    ------
+    RelstudyError
+        where the collection has faults or allows no query, a system is not known, or the base block exceeds the sample
+
+    Examples
+    --------
+    >>> items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": ["sky", "sky", "sea", "sea", "sea", "sky"]})
+    >>> drawn = sample(items, ["keywords"], queries=3, results=2, base=2)
+    >>> len(drawn.pairs), drawn.pairs["block"].value_counts().to_dict()
+    (6, {'unique': 4, 'base': 2})
+    """
+    if queries < 1 or results < 1 or base < 0 or exponent < 0 or not 0 <= floor <= 1:
+        raise RelstudyError(
+            "at least one query and one result, a base block and an exponent from 0, and a floor from 0 to 1 are needed"
+        )
+    items, folder = _collection(collection)
+    study = Study.load(folder) if folder is not None and (folder / "study.toml").exists() else None
+    options = first_round.SampleOptions(
+        queries=queries,
+        text_queries=text_queries,
+        given=given,
+        results=results,
+        exponent=exponent,
+        floor=floor,
+        base=base,
+        page=first_round.base_pages(study),
+        seed=seed,
+    )
+    drawn = first_round.draw_sample_from(items, _sources(systems, items, folder or Path()), options)
+    return Sample(drawn, folder, study)
+
+
+def _collection(collection: TableSource) -> tuple[Collection, Path | None]:
+    if isinstance(collection, pd.DataFrame):
+        return Collection.of(table_of(collection, "the collection"), Path()), None
+    path = Path(collection)
+    if path.is_dir():
+        return Collection.load(path), path
+    return Collection.of(table_of(path, "the collection"), path.parent), path.parent
+
+
+def _sources(systems: Systems | None, collection: Collection, folder: Path) -> Sequence[Source]:
+    if isinstance(systems, pd.DataFrame | Mapping):
+        table, name = scores_of(systems)
+        content = pd.util.hash_pandas_object(table, index=False).to_numpy()
+        stamp = hashlib.sha256(np.ascontiguousarray(content).tobytes()).hexdigest()[:16]
+        return sources_of(table, collection, stamp, name)
+    if isinstance(systems, str | os.PathLike):
+        systems = [systems]
+    names = None if systems is None else [os.fspath(system) for system in systems]
+    return open_sources(folder, collection, names)

@@ -1,0 +1,208 @@
+"""Systems against judgments: `score`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from relstudy.analysis.report import pictures
+from relstudy.analysis.report.scored import precision_recall_picture, scores_table
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.results import BETTER, INDICES, ScoreResult
+from relstudy.analysis.scoring.run import score_candidates
+from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.api.calibrating import CalibratedPanel
+from relstudy.api.fitting import Mappings
+from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
+from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import figure_of
+from relstudy.common.shown import Shown
+from relstudy.mapping.fitted import FittedMapping, read_mappings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLES = {"pearson": "Correlation", "average_precision": "Average precision", "normalised_rank": "Normalised rank"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Shown):
+    """How much of what people value each system captures.
+
+    Parameters
+    ----------
+    result : the figures with their bootstrap replicates, as the command holds them
+    notes : what a person should know, one sentence each
+    """
+
+    result: ScoreResult
+    notes: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a system: raw and mapped correlations, average precision, normalised rank and graded measures, each
+        with the ends of its interval (_low, _high), pairs scored, and the mapping."""
+        return self.result.table()
+
+    @property
+    def comparisons(self) -> pd.DataFrame:
+        """One row a pair of systems and index: difference (first minus second) with its interval, p-value, p-value after
+        Holm's correction, and which is better."""
+        rows = []
+        for each in self.result.comparisons:
+            row = each.as_json()
+            difference = row.pop("difference")
+            ends = {"difference_low": difference["low"], "difference_high": difference["high"]}
+            rows.append({**row, "difference": difference["value"], **ends})
+        names = ["first", "second", "index", "difference", "difference_low", "difference_high", "p_value", "p_holm"]
+        return pd.DataFrame(rows, columns=[*names, "better", "pairs"])
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        """Precision and recall by threshold, for each system."""
+        curves = [each.curve.assign(system=each.name) for each in self.result.systems]
+        return pd.concat(curves, ignore_index=True)[["system", "threshold", "precision", "recall"]]
+
+    @property
+    def per_query(self) -> pd.DataFrame:
+        """One row a system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN where a
+        query does not define it."""
+        return self.result.per_query
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """Every choice behind the numbers, by name."""
+        return dict(self.result.conventions)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything that `relstudy score --json` prints."""
+        return self.result.as_json()
+
+    def plot(self, kind: str = "precision-recall") -> Figure:
+        """A picture of the result.
+
+        Parameters
+        ----------
+        kind : "precision-recall", or one index with its intervals: "pearson", "average_precision", "normalised_rank"
+        """
+        if kind == "precision-recall":
+            picture = precision_recall_picture(self.result)
+            if picture is None:
+                raise RelstudyError("there is no precision-recall curve: no pair is relevant, or weights are not known")
+            return figure_of(picture)
+        if kind not in INDICES:
+            raise RelstudyError(
+                f"there is no picture {kind!r} of scores; there are: precision-recall, {', '.join(INDICES)}"
+            )
+        estimates = {each.name: each.estimate(kind) for each in self.result.systems}
+        return figure_of(lambda: pictures.intervals(TITLES[kind], estimates, better=f"{BETTER[kind]} is better"))
+
+    def to_latex(self) -> str:
+        """The table of systems for a paper: booktabs, an interval below its number."""
+        return scores_table(self.result.systems, float(self.result.conventions["level"])).latex()
+
+    def heading(self) -> str:
+        """How many systems against how many judgments."""
+        numbers = self.result.pairs
+        return (
+            f"{len(self.result.systems)} systems against {numbers['judged']:,} judged pairs of {numbers['queries']:,} queries, "
+            f"{numbers['relevant']:,} relevant ({self.result.conventions['relevant']})"
+        )
+
+    def overview(self) -> pd.DataFrame:
+        """The three indices by which systems are compared, with their intervals."""
+        rows = []
+        for system in self.result.systems:
+            row: dict[str, Any] = {"system": system.name}
+            for index in INDICES:
+                estimate = system.estimate(index)
+                ends = "" if estimate.low is None else f" [{estimate.low:.3f}, {estimate.high:.3f}]"
+                row[TITLES[index].lower()] = "–" if estimate.value is None else f"{estimate.value:.3f}{ends}"
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def remarks(self) -> Sequence[str]:
+        """What a person should know."""
+        return self.notes
+
+
+def score(
+    scores: Source | Mapping[str, Source],
+    judgments: Source | CalibratedPanel,
+    *,
+    mappings: Mappings | Mapping[str, FittedMapping] | str | os.PathLike[str] | None = None,
+    method: str | None = None,
+    folds: int | None = None,
+    threshold: float | None = None,
+    weights: str | None = None,
+    policy: str | None = None,
+    direction: str | Mapping[str, str] | None = None,
+    measures: Sequence[str] | None = None,
+    replicates: int | None = None,
+    seed: int | None = None,
+    level: float | None = None,
+    population: str | None = None,
+    allow_low_coverage: bool = False,
+    columns: Columns | None = None,
+) -> Scores:
+    """Score systems against the judgments, as `relstudy score` does; None is the command's default.
+
+    Parameters
+    ----------
+    scores : a path (table or TREC run), a DataFrame (long or wide), or a table of one system under each system's name
+    judgments : a path (table or TREC qrels), a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
+    mappings : what `fit` gives, or the folder it was saved to; a system without one is mapped by `method`
+    method : isotonic (default), bagged, correlation, bayes, best or none: the mapping, fitted out of fold
+    folds : folds by query for the mapping, at least 2; default 10
+    threshold : a pair is relevant above this judgment; default: by the scale
+    weights : "design" (default: 1 / inclusion probability), "equal", or "rank-power" (the paper's rule)
+    policy : "drop" (default) or "worst": judged pairs that a system does not score
+    direction : "higher", "lower" or "auto" (default), for all systems or by system
+    measures : names of ir-measures in place of nDCG@10, P@10, AP and RR
+    replicates : of the bootstrap over queries; default 1000
+    seed : of bootstrap and folds; default 0
+    level : of the intervals, between 0 and 1; default 0.95
+    population : "auto" (default), "collection" or "open": which queries intervals speak of
+    allow_low_coverage : go on where a system scores under half of the judged pairs
+    columns : names of the columns of `scores` to ours
+
+    Raises
+    ------
+    RelstudyError
+        where a table has faults, a system scores too few of the judged pairs, or an option is not allowed
+
+    Examples
+    --------
+    >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    >>> judgments = pd.DataFrame({**pairs, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
+    >>> result = score(pd.DataFrame({**pairs, "new": [0.9, 0.2, 0.4, 0.3]}), judgments, threshold=3, replicates=50)
+    >>> result.table[["average_precision", "normalised_rank"]].values.tolist()
+    [[1.0, 0.0]]
+    """
+    directions = {"*": direction} if isinstance(direction, str) else dict(direction or {})
+    given = {
+        "method": method,
+        "folds": folds,
+        "threshold": threshold,
+        "weights": weights,
+        "policy": policy,
+        "graded": None if measures is None else tuple(measures),
+        "replicates": replicates,
+        "seed": seed,
+        "level": level,
+        "population": population,
+    }
+    stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options = ScoringOptions(**stated, directions=directions, low_coverage=allow_low_coverage)
+    judged, _ = judgments_of(judgments)
+    table, file = scores_of(scores, columns)
+    fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
+    pairs = JudgedPairs.of(judged)
+    candidates, notes = candidates_of([(file, table)], pairs, options, fitted, stated=directions)
+    result = score_candidates(pairs, candidates, options)
+    return Scores(result, (*table.attrs.get("notes", []), *notes, *result.notes))

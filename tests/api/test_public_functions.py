@@ -1,0 +1,203 @@
+"""`import relstudy as rs` does what the commands do, figure for figure, on files and on DataFrames."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from matplotlib.figure import Figure
+
+import relstudy as rs
+from relstudy.studyapp.cli import main
+from tests.places import EXAMPLE
+
+KEYWORDS, GIFT = EXAMPLE / "scores" / "keywords.csv", EXAMPLE / "scores" / "gift.csv"
+
+
+def printed(*arguments: object) -> Any:
+    """What a command prints with --json."""
+    done = CliRunner().invoke(main, [*map(str, arguments), "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype={"query_id": str, "result_id": str, "rater_id": str})
+
+
+@pytest.fixture(scope="module")
+def panel() -> rs.CalibratedPanel:
+    return rs.calibrate(read(EXAMPLE / "ratings.csv"), pairs=read(EXAMPLE / "pairs.csv"))
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The folder that `relstudy calibrate` wrote, and what it printed."""
+    folder = tmp_path_factory.mktemp("calibrated")
+    return folder, printed("calibrate", EXAMPLE / "ratings.csv", "--pairs", EXAMPLE / "pairs.csv", "-o", folder)
+
+
+@pytest.fixture(scope="module")
+def result(panel: rs.CalibratedPanel) -> rs.Scores:
+    return rs.score({"keywords": KEYWORDS, "gift": read(GIFT)}, panel.judgments, replicates=200)
+
+
+def test_calibrate_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, Any]) -> None:
+    folder, summary = calibrated
+    assert panel.summary() == summary
+    for name, table in (("judgments", panel.judgments), ("raters", panel.raters), ("calibrated", panel.ratings)):
+        written = read(folder / f"{name}.csv")
+        ours = pd.DataFrame({column: table[column] for column in written})
+        # a CSV keeps every digit of a float; whole numbers with gaps and empty text come back as floats and NaN
+        for column in written:
+            mine = pd.Series(ours[column].to_numpy())
+            if pd.api.types.is_numeric_dtype(written[column]):
+                np.testing.assert_array_equal(pd.to_numeric(mine, errors="coerce"), written[column])
+            else:
+                assert mine.astype(str).replace({"nan": "", "None": "", "<NA>": ""}).tolist() == (
+                    written[column].fillna("").astype(str).tolist()
+                )
+
+
+def test_fit_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, Any], tmp_path: Path) -> None:
+    mappings = rs.fit(read(KEYWORDS), panel, method="isotonic")
+    options = ["-j", calibrated[0] / "judgments.csv", "-o", tmp_path / "command", "--method", "isotonic"]
+    assert mappings.summary() == printed("fit", KEYWORDS, *options)
+    mappings.save(tmp_path / "ours")
+    assert (tmp_path / "ours" / "keywords.json").read_text() == (tmp_path / "command" / "keywords.json").read_text()
+    assert mappings.best == {"keywords": "isotonic"}
+    assert (
+        mappings.table["out_of_fold"].item()
+        == mappings.summary()["systems"]["keywords"]["isotonic"]["out_of_fold"]["value"]
+    )
+    assert mappings["keywords"].predict([0.0, 1.0])[1] > mappings["keywords"].predict([0.0, 1.0])[0]
+
+
+def test_score_is_the_command(result: rs.Scores, calibrated: tuple[Path, Any]) -> None:
+    judgments = calibrated[0] / "judgments.csv"
+    assert result.summary() == printed("score", KEYWORDS, GIFT, "-j", judgments, "--replicates", 200)
+
+
+def test_score_takes_the_mappings_of_fit_as_the_command_takes_their_folder(
+    panel: rs.CalibratedPanel, tmp_path: Path
+) -> None:
+    mappings = rs.fit(KEYWORDS, panel, method="isotonic")
+    mappings.save(tmp_path)
+    ours = rs.score(KEYWORDS, panel, mappings=mappings, replicates=20)
+    panel.judgments.to_csv(tmp_path / "j.csv", index=False)
+    options = ["-j", tmp_path / "j.csv", "--mappings", tmp_path / "keywords.json", "--replicates", 20]
+    assert ours.summary() == printed("score", KEYWORDS, *options)
+
+
+def test_the_tables_of_a_result_hold_its_figures(result: rs.Scores) -> None:
+    systems = result.summary()["systems"]
+    assert result.table.set_index("system")["average_precision"].to_dict() == {
+        name: system["average_precision"]["value"] for name, system in systems.items()
+    }
+    assert result.comparisons["p_holm"].tolist() == [each["p_holm"] for each in result.summary()["comparisons"]]
+    assert set(result.curves["system"]) == {"keywords", "gift"}
+    assert result.per_query.groupby("system").size().nunique() == 1
+    assert "\\toprule" in result.to_latex()
+
+
+def test_sample_is_the_command(tmp_path: Path) -> None:
+    items = read(EXAMPLE / "collection.csv")[["item_id", "title", "keywords"]].assign(text="words")
+    items.to_csv(tmp_path / "collection.csv", index=False)
+    ours = rs.sample(items, "keywords", queries=15, results=6, base=8, seed=3)
+    options = ["--systems", "keywords", "--queries", 15, "--results", 6, "--base", 8, "--seed", 3]
+    assert ours.summary() == printed("sample", tmp_path, *options)
+    pd.testing.assert_frame_equal(
+        ours.pairs[["pair_id", "query_id", "result_id", "inclusion_probability", "block"]],
+        read(tmp_path / "pairs.csv")[["pair_id", "query_id", "result_id", "inclusion_probability", "block"]],
+        check_dtype=False,
+    )
+    again = rs.sample(tmp_path, "keywords", queries=15, results=6, base=8, seed=3)
+    pd.testing.assert_frame_equal(again.pairs, ours.pairs)
+
+
+def test_plan_is_the_command(panel: rs.CalibratedPanel) -> None:
+    assumed = rs.plan(correlations=(0.7, 0.3), results=8, studies=20)
+    assert assumed.summary() == printed("plan", "--correlations", "0.7,0.3", "--results", 8, "--studies", 20)
+    piloted = rs.plan(panel, correlations=(0.7, 0.3), results=8, studies=20)
+    ratings = ["--ratings", EXAMPLE / "ratings.csv", "--results", 8, "--studies", 20]
+    assert piloted.summary() == printed("plan", "--correlations", "0.7,0.3", *ratings)
+
+
+def test_every_result_draws_a_figure(panel: rs.CalibratedPanel, result: rs.Scores) -> None:
+    figures = [panel.plot(kind) for kind in ("raters", "rater-lines", "variance-by-mean")]
+    figures += [result.plot(), result.plot("normalised_rank"), rs.fit(KEYWORDS, panel, method="isotonic").plot()]
+    assert all(isinstance(figure, Figure) and figure.axes for figure in figures)
+
+
+def test_what_is_shown_fits_a_screen(panel: rs.CalibratedPanel, result: rs.Scores) -> None:
+    shown = [panel, result, rs.read_ratings(EXAMPLE / "ratings.csv"), rs.fit(KEYWORDS, panel, method="isotonic")]
+    for each in shown:
+        lines = repr(each).splitlines()
+        assert len(lines) <= 24, repr(each)
+        assert max(map(len, lines)) <= 100, repr(each)
+        assert "<table" in each._repr_html_()
+
+
+def test_a_name_that_is_not_a_tag_is_shown_as_it_is(panel: rs.CalibratedPanel) -> None:
+    scores = read(KEYWORDS).assign(system="<b>bold</b>")
+    assert "<b>bold" not in rs.fit(scores, panel, method="isotonic")._repr_html_()
+
+
+def refusal(function: Any, *arguments: Any, **options: Any) -> str:
+    with pytest.raises(rs.RelstudyError) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def test_what_cannot_be_is_one_sentence(panel: rs.CalibratedPanel) -> None:
+    ratings = read(EXAMPLE / "ratings.csv")
+    assert refusal(rs.calibrate, ratings.drop(columns="rating")).startswith(
+        "the ratings, column rating: this column is required (the DataFrame has: rater_id,"
+    )
+    wrong = ratings.astype({"rating": object})
+    wrong.loc[3, "rating"] = "good"
+    assert refusal(rs.calibrate, wrong).startswith("the ratings, row 3, column rating: 'good' is not allowed;")
+    assert "no column 'worker' to take for 'rater_id'" in refusal(
+        rs.read_ratings, ratings, columns={"worker": "rater_id"}
+    )
+    assert "there is no such file" in refusal(rs.calibrate, "nowhere.csv")
+    assert "no calibration method 'magic'" in refusal(rs.calibrate, ratings, method="magic")
+    assert "no mapping method 'magic'" in refusal(rs.fit, KEYWORDS, panel, method="magic")
+    assert "column query_id" in refusal(rs.score, read(KEYWORDS).drop(columns="query_id"), panel)
+    assert "column judgment" in refusal(rs.score, KEYWORDS, panel.judgments.drop(columns="judgment"))
+    assert "one system is needed under a name" in refusal(
+        rs.fit, {"both": pd.concat([read(KEYWORDS), read(GIFT)])}, panel, method="isotonic"
+    )
+    assert "no picture 'pie'" in refusal(panel.plot, "pie")
+
+
+def test_columns_are_renamed(panel: rs.CalibratedPanel) -> None:
+    theirs = read(EXAMPLE / "ratings.csv").rename(columns={"rater_id": "worker", "rating": "stars"})
+    renamed = rs.calibrate(theirs, columns={"worker": "rater_id", "stars": "rating"})
+    pd.testing.assert_series_equal(renamed.judgments["judgment"], panel.judgments["judgment"])
+
+
+def test_the_input_is_left_as_it_was() -> None:
+    ratings, scores = read(EXAMPLE / "ratings.csv"), read(KEYWORDS)
+    before = ratings.copy(), scores.copy()
+    rs.fit(scores, rs.calibrate(ratings), method="isotonic")
+    pd.testing.assert_frame_equal(ratings, before[0])
+    pd.testing.assert_frame_equal(scores, before[1])
+
+
+def test_importing_relstudy_loads_nothing_heavy_and_names_all_it_has() -> None:
+    script = (
+        "import sys, relstudy; print([m for m in ('pandas', 'numpy', 'click') if m in sys.modules], relstudy.__all__)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("[] ")
+    assert all(getattr(rs, name) is not None for name in rs.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = rs.nothing
