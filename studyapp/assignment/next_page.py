@@ -185,17 +185,20 @@ def _page_to_repeat(visit: Visit, block: Block) -> int | None:
 
 def finish(visit: Visit) -> None:
     """The rater has reached the end: what is answered stays as it is."""
+    finished = sa.update(raters).where(raters.c.id == visit.rater.id, raters.c.finished_at.is_(None))
+    visit.connection.execute(finished.values(finished_at=visit.now))
+    lock_answered(visit)
+
+
+def lock_answered(visit: Visit) -> None:
+    """What the rater has answered so far is not shown again, and stays as it is."""
     rater = visit.rater
     last = (
         sa.select(sa.func.coalesce(sa.func.max(assignments.c.position), 0))
         .where(assignments.c.rater == rater.id, assignments.c.answered_at.is_not(None))
         .scalar_subquery()
     )
-    visit.connection.execute(
-        sa.update(raters)
-        .where(raters.c.id == rater.id)
-        .values(finished_at=sa.func.coalesce(raters.c.finished_at, visit.now), locked_to=last)
-    )
+    visit.connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(locked_to=last))
 
 
 def add_pages(visit: Visit) -> Visit:

@@ -72,6 +72,12 @@ ENGLISH: dict[str, str] = {
         "A completion code goes with decisions: you chose undecided for more of the results than this study allows. "
         "If you rate some more, the code may still come."
     ),
+    "switch.heading": "Another person's link",
+    "switch.text": (
+        "Somebody else is taking part in this browser, and the link you opened is not theirs. Their ratings are saved."
+    ),
+    "switch.stay": "Go on as before",
+    "switch.go": "Go on with this link",
     "wait.heading": "One moment",
     "wait.text": (
         "All that is left is with other people at the moment, and comes back if they do not rate it. Look again in a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -54,7 +55,8 @@ def create_app(
         MAX_CONTENT_LENGTH=BODY_LIMIT,
         MAX_FORM_MEMORY_SIZE=BODY_LIMIT,
         MAX_FORM_PARTS=1000,
-        SESSION_COOKIE_NAME=f"relstudy-{study.id}",
+        # Two studies of one id on one host would throw each other's raters out.
+        SESSION_COOKIE_NAME=f"relstudy-{study.id}-{hashlib.sha256(secret).hexdigest()[:8]}",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=study.url.startswith("https://") if secure is None else secure,

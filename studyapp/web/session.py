@@ -62,16 +62,19 @@ def sign_in(rater: Rater) -> None:
 
 
 def pending() -> dict[str, Any] | None:
-    """Someone on the way in who has not consented yet: entry, identity, parameters."""
+    """Someone on the way in who has not consented yet: entry, identity, parameters.
+
+    None as well when the study is not open in that way any more.
+    """
     arrival = session.get("pending")
-    return arrival if isinstance(arrival, dict) else None
+    is_open = isinstance(arrival, dict) and arrival.get("entry") in current_site().study.entry.rules
+    return arrival if is_open else None
 
 
 def set_pending(entry: str, identity: str, parameters: dict[str, str]) -> None:
-    """Remember who is on the way in."""
-    session.clear()
+    """Remember who is on the way in; whoever this browser belongs to stays until they have consented."""
     session["pending"] = {"entry": entry, "identity": identity, "parameters": parameters}
-    session["nonce"] = secrets.token_hex(16)
+    session.setdefault("nonce", secrets.token_hex(16))
     session.permanent = True
 
 

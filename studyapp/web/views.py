@@ -128,6 +128,13 @@ class ThanksPage:
 
 
 @dataclass(frozen=True)
+class SwitchPage:
+    """Somebody else's personal link was opened; `action` goes on as that person."""
+
+    action: str
+
+
+@dataclass(frozen=True)
 class WaitPage:
     """All that is left is with other raters."""
 

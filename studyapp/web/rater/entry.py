@@ -10,11 +10,12 @@ from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
+from relstudy.studyapp.assignment.next_page import lock_answered
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import ConsentPage, InstructionsPage
+from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
 
 blueprint = Blueprint("entry", __name__)
 
@@ -30,9 +31,8 @@ def home() -> ResponseReturnValue:
     return redirect("/consent")
 
 
-@blueprint.get("/enter/<token>")
-def enter(token: str) -> ResponseReturnValue:
-    """A personal link."""
+def _invited(token: str) -> Rater:
+    """Who a personal link belongs to; guesses count against the client."""
     if current_site().link_limit.reached(session.client()):
         abort(429)
     rater = None
@@ -42,13 +42,36 @@ def enter(token: str) -> ResponseReturnValue:
     if rater is None:
         current_site().link_limit.fail(session.client())
         abort(404, description="link")
+    return rater
+
+
+@blueprint.get("/enter/<token>")
+def enter(token: str) -> ResponseReturnValue:
+    """A personal link; where the browser is another rater's, whoever sits there is asked first."""
+    rater = _invited(token)
+    current = session.current_rater()
+    if current is not None and current.id != rater.id:
+        return show("switch.html", SwitchPage(f"/enter/{token}"), current)
     session.sign_in(rater)
     return redirect("/rate")
 
 
+@blueprint.post("/enter/<token>")
+def switch(token: str) -> ResponseReturnValue:
+    """Go on as the holder of a personal link instead of as the rater of this browser."""
+    rater = _invited(token)
+    session.require_csrf(session.current_rater())
+    session.sign_in(rater)
+    return redirect("/rate", 303)
+
+
 @blueprint.get("/join")
 def join() -> ResponseReturnValue:
-    """A crowd platform's link: the same person is the same rater again."""
+    """A crowd platform's link: the same person is the same rater again.
+
+    An id is no secret. So it is answered in the same way whether it is known or not, and leads to consent; only the
+    browser of that very rater goes on at once.
+    """
     entry = current_site().study.entry
     rule = next((rule for rule in entry.rules if rule in ("prolific", "crowd")), None)
     if rule is None:
@@ -57,10 +80,8 @@ def join() -> ResponseReturnValue:
     if not identity or len(identity) > 200 or not identity.isprintable():
         abort(400, description="parameter")
     parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters}
-    with current_site().store.read() as connection:
-        rater = find_rater(connection, rule, identity)
-    if rater is not None:
-        session.sign_in(rater)
+    rater = session.current_rater()
+    if rater is not None and (rater.entry, rater.identity) == (rule, identity):
         return redirect("/rate")
     session.set_pending(rule, identity, parameters)
     return redirect("/consent")
@@ -71,7 +92,7 @@ def consent() -> ResponseReturnValue:
     """What taking part means."""
     if current_site().state != "open":
         return unavailable()
-    rater = session.current_rater()
+    rater = None if session.pending() else session.current_rater()
     if rater is None and session.pending() is None:
         rules = current_site().study.entry.rules
         way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
@@ -95,11 +116,13 @@ def _consent_page(rater: Rater | None, message: str = "", status: int = 200) -> 
 @blueprint.post("/consent")
 def agree() -> ResponseReturnValue:
     """Consent given: enrol, once per person however often this is sent."""
-    rater = session.current_rater()
     arrival = session.pending()
+    rater = None if arrival else session.current_rater()
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate", 303)
     if rater is None and arrival is None:
+        if "pending" in flask_session:  # the way they came by has been closed since
+            abort(403, description="invited")
         abort(401, description="session")
     session.require_csrf(rater)
     if request.form.get("agree") != "yes":
@@ -122,7 +145,10 @@ def agree() -> ResponseReturnValue:
     with current_site().store.write() as connection:
         if rater is None:
             assert arrival is not None
-            rater = enrol(connection, current_site().study, **arrival, now=now)
+            known = find_rater(connection, arrival["entry"], arrival["identity"])
+            rater = known or enrol(connection, current_site().study, **arrival, now=now)
+            if known is not None:  # by an id alone: what was answered is neither shown nor changed
+                lock_answered(current_site().visit(connection, known, now))
         record_consent(connection, rater, now)
     session.sign_in(rater)
     return redirect("/instructions", 303)

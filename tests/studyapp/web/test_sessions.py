@@ -43,12 +43,12 @@ def test_other_peoples_pages_cannot_be_reached_by_number(made: Made) -> None:
 def test_a_session_cookie_that_was_tampered_with_is_nobodys(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()
-    cookie = browser.client.get_cookie("relstudy-test")
+    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert cookie is not None
     payload, rest = cookie.value.split(".", 1)
     for value in (payload[:-2] + "AA." + rest, "e30." + rest, rest, ""):
         thief = Browser(made.app)
-        thief.client.set_cookie("relstudy-test", value)
+        thief.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], value)
         thief.get("/rate/1")
         assert thief.address == "/consent", value
 
@@ -57,14 +57,14 @@ def test_a_session_fixed_beforehand_gives_the_attacker_nothing(made: Made) -> No
     """The attacker plants a cookie; the victim then enters; the planted cookie must stay worthless."""
     attacker, victim = Browser(made.app), Browser(made.app)
     attacker.get("/consent")
-    planted = attacker.client.get_cookie("relstudy-test")
+    planted = attacker.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert planted is not None
-    victim.client.set_cookie("relstudy-test", planted.value)
+    victim.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], planted.value)
     victim.get(invite(made.store, Study.load(made.folder), 1)[0].path)
     victim.consent()
     victim.rate()
     assert victim.address == "/rate/2"
-    replaced = victim.client.get_cookie("relstudy-test")
+    replaced = victim.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert replaced is not None and replaced.value != planted.value
     attacker.get("/rate/1")
     assert attacker.address == "/consent"
@@ -91,9 +91,9 @@ def test_an_admin_session_fixed_beforehand_stays_locked_out(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     attacker, victim = Browser(made.app), Browser(made.app)
     attacker.get("/admin/login")
-    planted = attacker.client.get_cookie("relstudy-test")
+    planted = attacker.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert planted is not None
-    victim.client.set_cookie("relstudy-test", planted.value)
+    victim.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], planted.value)
     victim.get("/admin/login")
     victim.send(victim.page.form("/admin/login"), password=PASSWORD)
     assert victim.address.startswith("/admin") and victim.address != "/admin/login"

@@ -87,9 +87,9 @@ def test_two_consents_sent_at_once_from_one_browser_make_one_rater(make_study: C
     browser, twin = Browser(made.app), Browser(made.app)
     browser.get("/")
     form = browser.page.form()
-    cookie = browser.client.get_cookie("relstudy-test")
+    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert cookie is not None
-    twin.client.set_cookie("relstudy-test", cookie.value)
+    twin.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
     browser.post("/consent", {**form.fields, "agree": "yes"})
     twin.post("/consent", {**form.fields, "agree": "yes"})
     assert browser.address == twin.address == "/instructions"
@@ -125,7 +125,7 @@ def test_a_prolific_participant_is_one_person_in_every_session_and_ends_at_the_p
     browser.join(link + "one")
     browser.rate()
     other = Browser(made.app)
-    other.get(link + "two")
+    other.join(link + "two")
     assert other.address == "/rate/2"
     browser.get(link + "one")
     assert browser.address == "/rate/2"
@@ -176,7 +176,7 @@ def test_a_different_crowd_worker_in_the_same_browser_is_a_different_rater(make_
     assert browser.address == "/consent"
     browser.consent()
     assert browser.address == "/rate/1"
-    browser.get("/join?PROLIFIC_PID=a")
+    browser.join("/join?PROLIFIC_PID=a")
     assert browser.address == "/rate/2"
 
 

@@ -1,0 +1,111 @@
+"""Nobody becomes somebody else by knowing an id, by an old cookie, or by a link that somebody else made them click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import create_app
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import TOML, Made
+from tests.studyapp.web.rater.test_entry import PROLIFIC, with_entry
+
+PASSWORD = "a long password"
+
+
+def people(made: Made) -> int:
+    return len(people_table(made.store, Study.load(made.folder)))
+
+
+def test_a_known_platform_id_shows_and_changes_no_answers_in_another_browser(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC)
+    owner, other = Browser(made.app), Browser(made.app, REMOTE_ADDR="192.0.2.9")
+    owner.join("/join?PROLIFIC_PID=known&SESSION_ID=one")
+    owner.rate()
+    other.join("/join?PROLIFIC_PID=known&SESSION_ID=guessed")
+    assert other.address == "/rate/2", "the same person may go on elsewhere"
+    other.get("/rate/1")
+    assert other.address != "/rate/1"
+    assert people(made) == 1
+    assert len(ratings_table(made.store, Study.load(made.folder), history=True)) == 4
+
+
+def test_a_known_platform_id_is_answered_like_an_unknown_one(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC)
+    Browser(made.app).join("/join?PROLIFIC_PID=known")
+    answers = set()
+    for name in ("known", "unknown"):
+        guesser = Browser(made.app)
+        page = guesser.get(f"/join?PROLIFIC_PID={name}")
+        answers.add((guesser.status, guesser.address, page.text))
+    assert len(answers) == 1
+
+
+def test_guessing_platform_ids_is_stopped(make_local: Callable[..., Made]) -> None:
+    text = 'rules = ["crowd"]\nid_parameter = "w"\njoins_per_address = 5'
+    made = make_local(with_entry(text))
+    statuses = []
+    for number in range(7):
+        guesser = Browser(made.app)
+        guesser.get(f"/join?w={number % 2}")
+        guesser.send(guesser.page.form(), agree="yes")
+        statuses.append(guesser.status)
+    assert statuses == [200] * 5 + [429] * 2
+
+
+def test_the_link_of_somebody_else_replaces_an_open_session_only_when_told_to(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC.replace('"prolific"', '"personal", "prolific"'))
+    study = Study.load(made.folder)
+    mine, theirs = (invitation.path for invitation in invite(made.store, study, 2))
+    browser = Browser(made.app)
+    browser.join(mine)
+    browser.rate()
+    for link in (theirs, "/join?PROLIFIC_PID=x"):
+        browser.get(link)
+        browser.get("/rate")
+        assert browser.address == "/rate/2", "still whom they were"
+    browser.get(theirs)
+    browser.send(browser.page.form(theirs))
+    assert browser.address == "/consent"
+    browser.consent()
+    assert browser.address == "/rate/1"
+    browser.get(mine)
+    browser.send(browser.page.form(mine))
+    assert browser.address == "/rate/2"
+
+
+def test_a_way_in_that_was_closed_is_closed_for_those_on_their_way(make_local: Callable[..., Made]) -> None:
+    made = make_local(with_entry('rules = ["open"]'))
+    late = Browser(made.app)
+    late.get("/")
+    form = late.page.form()
+    for entry, status in (('rules = ["personal"]', 403), ('rules = ["passphrase"]\npassphrase = "green hills"', 403)):
+        (made.folder / "study.toml").write_text(with_entry(entry), encoding="utf-8")
+        late.client.application = create_app(made.folder, store=made.store)
+        late.send(form, agree="yes")
+        assert (late.status, people(made)) == (status, 0)
+    late.get("/")
+    late.send(late.page.form(), agree="yes", passphrase="green hills")
+    assert late.address == "/instructions"
+
+
+@pytest.mark.parametrize("address", ["/", "/consent", "/instructions"])
+def test_looking_at_the_study_does_not_log_the_researcher_out(make_local: Callable[..., Made], address: str) -> None:
+    made = make_local()
+    set_password(made.folder, PASSWORD)
+    browser = Browser(made.app)
+    browser.get("/admin/login")
+    browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+    browser.get(address)
+    browser.get("/admin/")
+    assert (browser.status, browser.address) == (200, "/admin/")
+
+
+def test_studies_of_one_id_on_one_host_do_not_share_a_cookie(make_local: Callable[..., Made]) -> None:
+    names = {make_local(TOML).app.config["SESSION_COOKIE_NAME"] for _ in range(2)}
+    assert len(names) == 2
