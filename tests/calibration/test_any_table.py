@@ -29,6 +29,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(ROWS, st.sampled_from([None, "pooled", "shrunk", "zscore", "mean", "none"]), st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_any_table_gives_strict_json_or_a_sentence(

@@ -42,6 +42,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "shrunk", "zscore", "mean", "none"])
 def test_every_method_writes_the_three_tables_and_strict_json(ratings: Path, tmp_path: Path, method: str) -> None:
     result = run(ratings, "-o", tmp_path / "out", "--method", method, "--json")

@@ -80,6 +80,7 @@ def test_agreement_is_the_correlation_with_the_mean_of_the_others() -> None:
 # Random hand-out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ratings_per_pair", "how"), [(1, "base"), (3, "others")])
 def test_random_hand_out_passes_and_hand_out_by_worth_does_not(ratings_per_pair: int, how: str) -> None:
     kinds: dict[str, list[float]] = {"random": [], "sorted": []}
@@ -96,6 +97,7 @@ def test_random_hand_out_passes_and_hand_out_by_worth_does_not(ratings_per_pair:
     assert all(p < 0.01 for p in kinds["sorted"])
 
 
+@pytest.mark.slow
 def test_the_share_of_false_alarms_is_near_its_level() -> None:
     alarms = [(balance(simulate_panel(20, 20, 40, seed=1000 + seed).panel).p or 0) < 0.1 for seed in range(120)]
     # 10 %, and three standard errors of that share over 120 panels.

@@ -76,6 +76,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_site_builds_strictly_so_no_internal_link_or_anchor_is_broken(site: Path) -> None:
     assert (site / "index.html").is_file()
     assert (site / "reference" / "analysis.html").is_file()

@@ -33,6 +33,7 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "scores.csv", tmp_path / "judgments.csv"
 
 
+@pytest.mark.slow
 def test_one_mapping_per_system_is_written_and_the_json_has_the_agreed_form(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:

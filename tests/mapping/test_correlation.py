@@ -110,6 +110,7 @@ def test_the_spline_optimum_is_global() -> None:
         assert -peer.fun <= ours + 1e-8
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 30), st.booleans())
 def test_the_smooth_mapping_is_monotone_never_beats_free_steps_and_mirrors(seed: int, n: int, falling: bool) -> None:

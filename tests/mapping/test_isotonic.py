@@ -205,6 +205,7 @@ class TestConstraints:
         line = np.polyval(np.polyfit(self.x, self.y, 1), self.x)
         np.testing.assert_allclose(fits[-1].predict(self.x), line, atol=1e-3)
 
+    @pytest.mark.slow
     def test_turn_gives_a_convex_then_concave_curve_near_the_true_turn(self) -> None:
         fit = ConstrainedMapping(turn="auto").fit(self.x, self.y)
         assert fit.turn_ is not None and abs(fit.turn_ - 5) < 1.5

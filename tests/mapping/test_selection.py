@@ -72,6 +72,7 @@ NOT_MEANT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks_hold(estimator: IsotonicMapping) -> None:
@@ -107,6 +108,7 @@ def test_every_method_fits_ties_two_pairs_and_falling_scores(estimator: Isotonic
     assert not falling.increasing_ and (np.diff(falling.predict(np.arange(6))) <= 0).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(2, 12), st.integers(0, 99))
 def test_folds_keep_queries_whole_are_even_and_ignore_the_order_of_pairs(
@@ -132,6 +134,7 @@ def test_cross_fit_maps_each_pair_by_a_fit_that_saw_no_pair_of_its_query() -> No
         np.testing.assert_allclose(mapped[fold == k], peer.predict(x[fold == k]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_weights_of_zero_leave_pairs_out_of_the_fits() -> None:
     rng = np.random.default_rng(3)
     x, q = rng.normal(size=90), np.arange(90) % 15
@@ -150,6 +153,7 @@ def test_pure_noise_correlates_in_sample_and_not_out_of_fold() -> None:
     assert scored.out_of_fold.value is not None and scored.out_of_fold.value < 0.1
 
 
+@pytest.mark.slow
 def test_best_is_chosen_anew_inside_each_training_part() -> None:
     rng = np.random.default_rng(5)
     x, q = rng.uniform(size=120), np.arange(120) % 20

@@ -32,6 +32,7 @@ def test_help_names_every_subcommand() -> None:
     assert [name for name in COMMANDS if f"  {name} " not in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_subcommand_has_help_with_an_example(name: str) -> None:
     result = run(name, "--help")

@@ -107,6 +107,7 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     assert expected - names(wheel) == set()
 
 
+@pytest.mark.slow
 def test_the_wheel_made_from_the_sdist_is_the_same(wheel: Path, wheel_of_sdist: Path) -> None:
     assert names(wheel_of_sdist) == names(wheel)
     with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(wheel_of_sdist) as other:
@@ -114,6 +115,7 @@ def test_the_wheel_made_from_the_sdist_is_the_same(wheel: Path, wheel_of_sdist: 
     assert differing == []
 
 
+@pytest.mark.slow
 def test_the_command_runs_beside_folders_of_the_same_names(installed: Path, crowded: Path) -> None:
     mapped = ["fit", EXAMPLE / "scores" / "keywords.csv", "-j", EXAMPLE / "judgments.csv", "--method", "isotonic"]
     printed = json.loads(run(installed, "-m", "relstudy", *mapped, "-o", crowded / "out", "--json", cwd=crowded))
@@ -122,6 +124,7 @@ def test_the_command_runs_beside_folders_of_the_same_names(installed: Path, crow
     assert (crowded / "my-study" / "study.toml").is_file()
 
 
+@pytest.mark.slow
 def test_the_api_runs_in_a_notebook_beside_folders_of_the_same_names(installed: Path, crowded: Path) -> None:
     notebook = f"""
 import nbformat
@@ -135,6 +138,7 @@ print(done.cells[0].outputs[0].text)
     assert Path(where).is_relative_to(installed.parent.parent)
 
 
+@pytest.mark.slow
 def test_every_import_goes_through_relstudy() -> None:
     astray = []
     for path in sorted(path for top in CODE for path in (ROOT / top).rglob("*.py")):

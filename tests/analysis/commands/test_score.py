@@ -44,6 +44,7 @@ def test_help_shows_an_example() -> None:
     assert "relstudy score new.run --judgments judgments.csv" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_table_for_people_and_json_for_machines_say_the_same(folder: Path) -> None:
     content = answer(folder / "scores.csv", "-j", folder / "judgments.csv")
     shown = run(folder / "scores.csv", "-j", folder / "judgments.csv", "--replicates", 50)
@@ -215,6 +216,7 @@ def test_a_trec_run_is_a_system_under_its_own_tag(folder: Path) -> None:
     assert content["systems"]["tag"] == table["systems"]["s0"]
 
 
+@pytest.mark.slow
 def test_every_method_of_mapping_can_be_asked_for(folder: Path) -> None:
     assert map_scores.__doc__ is not None
     for method in ("bagged", "correlation", "bayes"):

@@ -55,6 +55,7 @@ def test_the_divisor_as_printed_does_not_give_1_at_worst() -> None:
     assert worst_sum / printed < 0
 
 
+@pytest.mark.slow
 def test_the_expectation_at_random_is_the_mean_over_random_orders() -> None:
     random = np.random.default_rng(4)
     relevant = random.random(800) < 0.05

@@ -56,6 +56,7 @@ def test_curve_without_weights_equals_the_curve_with_equal_weights() -> None:
     np.testing.assert_allclose(plain.recall, weighted.recall, rtol=0, atol=TIGHT)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([2, 5, 60, 10**9]), st.integers(5, 120))
 @settings(max_examples=60, deadline=None)
 def test_average_precision_and_normalised_rank_equal_scikit_learns_in_every_replicate(

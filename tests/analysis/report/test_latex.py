@@ -34,6 +34,7 @@ def test_text_is_written_so_that_latex_prints_it_as_it_stands(text: str, written
     assert latex_text(text) == written
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=40))
 @settings(max_examples=300)
 def test_no_text_leaves_a_command_a_brace_open_or_a_comment(text: str) -> None:

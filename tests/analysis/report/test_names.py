@@ -27,6 +27,7 @@ def test_tables_of_systems_in_other_alphabets_never_share_a_file_or_an_id() -> N
     assert all(html.count(f'<table id="table-{file}"') == 1 for file in files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["$5_$ {x", "日本語システム", "50% & more", "<b>bold</b>"])
 def test_a_name_stands_in_a_picture_as_it_is(name: str) -> None:
     with warnings.catch_warnings():

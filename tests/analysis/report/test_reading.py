@@ -31,6 +31,7 @@ def scored(**options: object) -> ScoreResult:
     return score_systems(judgments, pd.concat(scores), options=chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "bar", "often"), [(0.95, "95 %", "19 of 20"), (0.8, "80 %", "80 of 100")])
 def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
     level: float, bar: str, often: str

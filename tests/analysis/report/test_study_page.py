@@ -34,6 +34,8 @@ from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<svg onload=alert(2)>{{7*7}}$x$"
 
 

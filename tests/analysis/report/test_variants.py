@@ -20,6 +20,8 @@ from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.common.estimates import Estimate
 from tests.places import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 CHOSE = {"keywords", "gift-texture", "simplicity"}
 
 

@@ -84,6 +84,7 @@ def test_deviations_are_none_where_only_one_pair_was_left_to_chance() -> None:
     assert deviations(np.zeros(3), 10, random) == 0.0
 
 
+@pytest.mark.slow
 def test_the_variance_of_a_total_is_the_designs_over_all_samples_there_are() -> None:
     """Every sample of 3 of 6 queries and 2 of 4 results each, so that the design's variance is known without an error.
 
@@ -106,6 +107,7 @@ def test_the_variance_of_a_total_is_the_designs_over_all_samples_there_are() -> 
     assert np.mean(whole) > 1.2 * np.mean(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_the_standard_errors_of_the_indices_are_the_designs(rounds: int) -> None:
     """Samples of 30 of 40 queries with 10 of 40 results each, drawn as `relstudy sample` draws, against their scatter.

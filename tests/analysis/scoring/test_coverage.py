@@ -6,8 +6,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from tests.places import ROOT
+
+pytestmark = pytest.mark.slow
 
 
 def test_intervals_cover_the_truth_of_the_collection_about_as_often_as_they_say() -> None:

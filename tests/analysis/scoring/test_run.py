@@ -47,6 +47,7 @@ def test_scoring_twice_gives_the_same_numbers_and_another_seed_other_intervals()
     assert other["s0"].raw.pearson.low != mine["s0"].raw.pearson.low
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_rows_changes_nothing(random: object) -> None:

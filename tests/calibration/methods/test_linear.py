@@ -55,6 +55,7 @@ def test_after_zscore_each_raters_base_mean_and_spread_are_the_panels(matrix: np
     assert np.allclose(calibrated.std(axis=1), matrix.std(), atol=1e-9)
 
 
+@pytest.mark.slow
 @given(complete_blocks(), st.integers(0, 5), st.floats(0.2, 5), st.floats(-10, 10))
 @settings(max_examples=60, deadline=None)
 def test_zscore_undoes_any_positive_affine_distortion_of_a_rater(

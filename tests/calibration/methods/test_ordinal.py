@@ -106,6 +106,7 @@ def test_the_ordinal_model_recovers_leniency_and_puts_raters_on_one_scale() -> N
     assert np.corrcoef(lines.calibrated(panel), calibrated)[0, 1] > 0.98
 
 
+@pytest.mark.slow
 def test_undecided_ratings_stay_undecided_and_tell_the_model_nothing() -> None:
     panel = simulate_panel(5, 20, 0, seed=3).panel
     gaps = panel.rating.copy()
@@ -138,6 +139,7 @@ def test_the_mode_agrees_with_the_mean_of_nuts_on_the_same_model() -> None:
 # Folds
 
 
+@pytest.mark.slow
 def test_a_rating_that_the_model_never_saw_takes_its_place_between_its_neighbours() -> None:
     panel = simulate_panel(5, 30, 0, seed=2).panel
     without = fit_ordinal(panel.keep(panel.rating != 3))
@@ -150,6 +152,7 @@ def test_a_rating_that_the_model_never_saw_takes_its_place_between_its_neighbour
     assert np.isfinite(ends).all()
 
 
+@pytest.mark.slow
 def test_the_command_reports_the_ordinal_methods_correlation_out_of_sample(tmp_path: Path) -> None:
     panel = simulate_panel(8, 15, 30, seed=11).panel
     frame = panel.pairs.iloc[panel.pair].assign(rater_id=panel.raters.to_numpy()[panel.rater], rating=panel.rating)

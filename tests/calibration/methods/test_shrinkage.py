@@ -150,6 +150,7 @@ def test_pooled_recovers_true_leniency_better_than_the_base_block_alone() -> Non
     assert average["pooled"] > average["shrunk"] >= average["mean"] - 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["1-5", "0-6", "binary", "1-9"])
 @pytest.mark.parametrize("base", [5, 20])
 def test_pooled_is_at_least_shrunk_is_at_least_the_better_of_zscore_and_mean(scale: str, base: int) -> None:

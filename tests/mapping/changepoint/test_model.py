@@ -50,6 +50,7 @@ def small_bins(m: int, seed: int) -> Pooled:
     return pool(x, np.clip(2 + 0.4 * x + rng.normal(size=len(x)), 1, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize(("m", "grid", "most"), [(1, 6, 4), (2, 7, 20), (4, 6, 2), (6, 7, 6), (7, 5, 20)])
 def test_the_recursion_equals_enumeration_of_every_path(m: int, grid: int, most: int, log: bool) -> None:
@@ -97,6 +98,7 @@ def test_sigma_is_integrated_over_its_half_normal_prior() -> None:
     assert math.sqrt(weights @ (sigma - ours) ** 2) == pytest.approx(spread, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_learnt_rate_is_the_mixture_of_fixed_rates() -> None:
     from scipy.integrate import quad
     from scipy.stats import gamma
@@ -165,6 +167,7 @@ def drawn_from_the_prior(prior: Prior, m: int, rng: np.random.Generator) -> tupl
     return path, sigma
 
 
+@pytest.mark.slow
 def test_ninety_percent_bands_cover_ninety_percent_of_truths_drawn_from_the_prior() -> None:
     rng = np.random.default_rng(2026)
     m, covered, sigma_covered = 12, [], []

@@ -26,6 +26,7 @@ def pairs(n: int = 2000) -> tuple[np.ndarray, np.ndarray]:
     return x, np.clip(np.round(step + rng.normal(size=n) * 1.1), 1, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learn_rate", [False, True])
 def test_the_models_density_is_the_exact_evidence_times_the_priors(learn_rate: bool) -> None:
     bins = into_bins(pool(*pairs(300)), 8)

@@ -80,6 +80,7 @@ def bare(browser: Browser) -> str:
     return f"{browser.status} {headers}\n{html}"
 
 
+@pytest.mark.slow
 def test_the_page_of_a_check_is_sent_exactly_like_any_other_page(make_study: Callable[..., Made]) -> None:
     made = make_study(BASE_AND_UNIQUE, base_queries=6, unique_queries=40)
     seen: dict[tuple[str, str], set[str]] = {}
@@ -98,6 +99,7 @@ def test_the_page_of_a_check_is_sent_exactly_like_any_other_page(make_study: Cal
     assert seen["between", "check"] == seen["between", "pair"]
 
 
+@pytest.mark.slow
 def test_a_check_may_be_any_page_of_its_block_and_any_result_of_its_page(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(toml(page=4, per_rater="8", k=1000, extra=IMAGES_ONLY), base_queries=0, unique_queries=5))
     for number in range(80):

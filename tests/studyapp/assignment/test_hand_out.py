@@ -156,6 +156,7 @@ def test_a_page_shows_its_results_in_an_order_of_each_raters_own(make_study: Cal
     assert len(orders) > 1  # 24 orders: that ten raters share one has a chance of 4e-13
 
 
+@pytest.mark.slow
 def test_pages_are_handed_out_at_random_over_the_pool_and_not_in_file_order(make_study: Callable[..., Made]) -> None:
     first_queries = []
     orders = []
@@ -355,6 +356,7 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
     counts.put(done)
 
 
+@pytest.mark.slow
 def test_several_processes_on_one_database_hand_out_exactly_k_each_and_lose_nothing(
     tmp_path: Path, database: Callable[[Path], str]
 ) -> None:
@@ -381,6 +383,7 @@ def test_several_processes_on_one_database_hand_out_exactly_k_each_and_lose_noth
     assert table["surplus"].sum() == 0
 
 
+@pytest.mark.slow
 def test_base_pages_come_first_in_an_order_of_each_raters_own(make_study: Callable[..., Made]) -> None:
     made = make_study(TOML, base_queries=8, unique_queries=4)
     for _ in range(3):

@@ -256,6 +256,7 @@ def test_pairs_that_the_collection_lacks_are_refused_by_row(tmp_path: Path) -> N
     assert "row 3, column result_id: 'zz' is not allowed; the id of an item in collection.csv is needed" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.server
 def test_the_server_serves_pages_and_prints_the_one_time_link_only_until_a_password_is_set(tmp_path: Path) -> None:
     from relstudy.studyapp.web.admin.access import set_password

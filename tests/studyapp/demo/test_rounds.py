@@ -11,6 +11,8 @@ from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file
 from relstudy.studyapp.rendered.collection import make_collection, write_collection
 
+pytestmark = pytest.mark.slow
+
 IDS = {"pair_id": str, "query_id": str, "result_id": str}
 SYSTEMS = ("keywords", "colour")
 

@@ -12,6 +12,8 @@ from relstudy.studyapp.rendered.pictures.light import HOURS
 from relstudy.studyapp.rendered.pictures.scenes import paint
 from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_closeness
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def collection():

@@ -84,6 +84,7 @@ def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
     assert json.loads(told.stdout)["seconds_per_rating"] == {"value": 11.0, "source": "the median of ratings.csv"}
 
 
+@pytest.mark.slow
 def test_a_list_of_queries_can_be_given(study):
     (study / "queries.csv").write_text("query_id\npic0003\npic0007\n")
     result = run("sample", study, "--given", study / "queries.csv", "--base", 4, "--results", 6, "--json")
@@ -100,6 +101,7 @@ def test_designs_with_pairs_of_zero_probability_are_refused(study):
     assert not (study / "pairs.csv").exists()
 
 
+@pytest.mark.slow
 def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
     assert run("sample", study, "--text-queries", 30, "--results", 12, "--base", 20).exit_code == 0
     pairs = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
@@ -124,6 +126,7 @@ def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
     assert again.exit_code == 0 and json.loads(again.stdout)["round"] == 3
 
 
+@pytest.mark.slow
 def test_from_mappings_without_mappings_or_a_design_says_what_is_missing(study):
     missing = run("sample", study, "--from-mappings")
     assert missing.exit_code == 1 and "design.json: there is no such file" in missing.output
@@ -142,6 +145,7 @@ def test_uniformity_is_equation_5_4_on_the_papers_scale():
     assert table.loc["all", "error"] == pytest.approx((abs(4 / 9 - 0.2) + abs(2 / 9 - 0.2) + 3 * abs(1 / 9 - 0.2)) / 5)
 
 
+@pytest.mark.slow
 def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
     assert run("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10).exit_code == 0
     before = (study / "pairs.csv").read_text()

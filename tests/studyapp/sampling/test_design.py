@@ -23,6 +23,8 @@ from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_f
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
 
+pytestmark = pytest.mark.slow
+
 
 def first_round(results=6, queries=5, population=12, floor=0.05, number=1, draw=1, shapes=None):
     return Round(

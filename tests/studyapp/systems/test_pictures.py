@@ -46,6 +46,7 @@ def scenes(tmp_path_factory):
     return collection_of(tmp_path_factory.mktemp("scenes"), made, {name: name.replace("-", " ") for name in made})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOR_PICTURES)
 def test_a_picture_matches_itself_best(name, scenes):
     system = make(name).fit(scenes)
@@ -72,6 +73,7 @@ def test_texture_alone_ignores_colour(textures):
             assert by_id[f"{other}-across"] > by_id[f"red-{texture}"]
 
 
+@pytest.mark.slow
 def test_gift_is_the_mean_of_its_two_halves(scenes):
     whole, colour, texture = (
         make(name).fit(scenes).score(scenes.items[0]) for name in ("gift", "gift-colour", "gift-texture")
@@ -79,6 +81,7 @@ def test_gift_is_the_mean_of_its_two_halves(scenes):
     np.testing.assert_allclose(whole, (colour + texture) / 2, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in FOR_PICTURES if name != "colour"])
 def test_picture_systems_leave_texts_unscored_and_texts_unanswered(name, scenes):
     mixed = Collection([*scenes.items, Item("q", "text", text="red", role="query")])
@@ -108,6 +111,7 @@ def test_what_is_nearly_black_is_a_grey_whatever_its_hue():
     assert (palette_index(dark * 3) < 162).all()
 
 
+@pytest.mark.slow
 @given(st.tuples(*[st.integers(0, 255)] * 3))
 @settings(max_examples=200)
 def test_hue_saturation_and_value_are_those_of_the_standard_library(pixel):
@@ -300,6 +304,7 @@ def test_words_tell_the_concepts_of_a_picture_as_its_regions_do():
         assert mixture.argmax() == model.word[:, word].argmax() and mixture.max() > 0.9
 
 
+@pytest.mark.slow
 def test_a_held_out_picture_is_known_by_its_regions_and_not_by_its_words(scenes):
     changed = 4
     words = [Item(item.id, "image", path=item.path, keywords=item.keywords) for item in scenes]
@@ -324,6 +329,7 @@ def test_each_round_of_em_makes_the_regions_more_likely():
     assert values[-1] > values[0]
 
 
+@pytest.mark.slow
 def test_query_probability_is_equation_3_4(scenes):
     system = make("romm-all").fit(scenes)
     model, mixture, blobs = system._models[0], system._mixtures[0], system._blobs
@@ -336,6 +342,7 @@ def test_query_probability_is_equation_3_4(scenes):
     )
 
 
+@pytest.mark.slow
 def test_held_out_variants_train_on_neither_query_nor_result(scenes, monkeypatch):
     seen = []
     train = ConceptModel.train.__func__
@@ -354,6 +361,7 @@ def test_held_out_variants_train_on_neither_query_nor_result(scenes, monkeypatch
         assert (models != fold[row]).all() and (models != fold).all()
 
 
+@pytest.mark.slow
 def test_only_the_variants_with_words_learn_from_words_and_they_refuse_to_go_without(textures):
     plain = make("romm-all").fit(textures)
     worded = make("rwmm-all").fit(textures)
@@ -394,6 +402,7 @@ def test_features_that_cannot_be_read_are_computed_anew(tmp_path, kept):
     np.testing.assert_array_equal(make("simplicity").fit(collection).score(collection.items[0]), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOR_PICTURES)
 def test_indexing_tells_how_far_it_is(name, scenes):
     told = []
@@ -431,6 +440,7 @@ def test_the_features_of_gift_lie_where_the_picture_has_them():
         assert (level[:, across // 2 :] == blue).all() and (level[:, : across // 2] != blue).all()
 
 
+@pytest.mark.slow
 def test_the_score_of_gift_is_the_mean_of_its_likenesses_written_out(scenes):
     features = [gift_features(np.asarray(scenes.picture(place))) for place in range(len(scenes))]
     bands = _bands(np.array([each["energy"] for each in features])).reshape(len(scenes), 12, 256)

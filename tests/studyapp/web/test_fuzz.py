@@ -79,6 +79,7 @@ fields = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_request_breaks_a_route_or_saves_what_was_not_rated(app: Flask, data: st.DataObject) -> None:
@@ -127,6 +128,7 @@ def count(store: Store) -> int:
 scale_or_not = st.one_of(st.sampled_from(["1", "2", "3", "4", "5", "undecided"]), text)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(scale_or_not, min_size=4, max_size=4), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_page_is_saved_whole_and_exactly_as_chosen_or_not_at_all(app: Flask, pages: list[list[str]]) -> None:

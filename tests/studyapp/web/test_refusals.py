@@ -69,6 +69,7 @@ def test_a_locked_database_is_answered_503_with_what_was_typed_and_trying_again_
     assert table["rating"].tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_server_with_no_connection_left_is_busy_too(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_server_with_no_connection_left_is_busy_too(
     assert browser.address == "/rate/2" and saved(made) == 4
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_answered_507_with_what_was_typed_and_nothing_acknowledged_is_lost(
     make_study: Callable[..., Made],
 ) -> None:
@@ -136,6 +138,7 @@ def test_a_full_disk_is_answered_507_with_what_was_typed_and_nothing_acknowledge
     assert saved(made) == acknowledged + 4
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_refuses_and_the_server_goes_on_when_it_may(tmp_path: Path) -> None:
     """The real server under a limit on file size, as a quota sets it."""
     folder = write_study(tmp_path / "s", base_queries=60, results=8)
@@ -202,6 +205,7 @@ def test_a_file_that_may_not_grow_refuses_and_the_server_goes_on_when_it_may(tmp
     store.dispose()
 
 
+@pytest.mark.slow
 def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_after_coming_in_again(
     make_local: Callable[..., Made],
 ) -> None:
@@ -223,6 +227,7 @@ def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_afte
     assert ratings_table(made.store, Study.load(made.folder))["rating"].tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["6", "0", "3.5", "", "three", "١", "nan", "1e0", " 3"])
 def test_a_value_off_the_scale_is_answered_422_and_the_page_keeps_the_rest(
     make_local: Callable[..., Made], wrong: str
@@ -238,6 +243,7 @@ def test_a_value_off_the_scale_is_answered_422_and_the_page_keeps_the_rest(
     assert saved(made) == 0
 
 
+@pytest.mark.slow
 def test_an_answer_after_the_end_is_refused_409_and_the_code_is_still_there(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = Browser(made.app)
@@ -255,6 +261,7 @@ def test_an_answer_after_the_end_is_refused_409_and_the_code_is_still_there(make
     assert (ratings_table(made.store, Study.load(made.folder))["rating"] == 3).all()
 
 
+@pytest.mark.slow
 def test_undecided_is_empty_in_the_export_and_never_a_number(make_study: Callable[..., Made], tmp_path: Path) -> None:
     """The complaint: "can't rate this" lost, or exported as a number."""
     from relstudy.common.tables import write_table
@@ -294,6 +301,7 @@ def test_a_saved_page_is_never_called_unsaved_when_it_is_sent_twice_at_once(make
     assert len(ratings_table(made.store, Study.load(made.folder), history=True)) == 4
 
 
+@pytest.mark.slow
 def test_a_change_before_the_end_is_kept_as_history_and_the_last_one_counts(make_study: Callable[..., Made]) -> None:
     made = make_study()
     study = Study.load(made.folder)
@@ -310,6 +318,7 @@ def test_a_change_before_the_end_is_kept_as_history_and_the_last_one_counts(make
     assert sorted(history["revision"]) == [1, 1, 1, 1, 2]
 
 
+@pytest.mark.slow
 def test_many_raters_at_once_never_meet_a_locked_database(make_study: Callable[..., Made]) -> None:
     """The complaint: "database is locked" under a handful of users."""
     from concurrent.futures import ThreadPoolExecutor

@@ -100,6 +100,7 @@ TRAVERSALS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAVERSALS, ids=lambda name: name[:20])
 def test_no_path_in_an_item_address_opens_a_file(made: Made, name: str) -> None:
     browser = Browser(made.app)
@@ -139,6 +140,7 @@ def test_a_file_that_is_no_picture_is_not_served_whatever_it_is_called(tmp_path:
     assert browser.status == 404
 
 
+@pytest.mark.slow
 def test_the_page_tells_neither_system_nor_ids(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()
@@ -192,6 +194,7 @@ choices = ['''NASTY''']
 """
 
 
+@pytest.mark.slow
 def test_html_in_every_field_of_author_and_rater_stays_text(tmp_path: Path) -> None:
     from relstudy.studyapp.assignment.synchronisation import prepare
 
@@ -237,6 +240,7 @@ def test_html_in_every_field_of_author_and_rater_stays_text(tmp_path: Path) -> N
     assert seen.count("nasty") == len(seen) / 2, "every page showed the text, as text"
 
 
+@pytest.mark.slow
 def test_an_oversized_body_is_refused_and_the_server_goes_on(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()
@@ -250,6 +254,7 @@ def test_an_oversized_body_is_refused_and_the_server_goes_on(made: Made) -> None
     assert browser.status == 200
 
 
+@pytest.mark.slow
 def test_cookies_are_http_only_same_site_and_secure_behind_https(tmp_path: Path) -> None:
     from relstudy.studyapp.assignment.synchronisation import prepare
 
@@ -276,6 +281,7 @@ def test_every_answer_carries_the_strict_headers(made: Made) -> None:
         assert ("no-store" in headers["Cache-Control"]) is not address.startswith("/static/"), address
 
 
+@pytest.mark.slow
 def test_no_page_needs_inline_script_or_style_or_another_host(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()
@@ -316,6 +322,7 @@ def test_neither_log_nor_database_holds_an_address_a_token_or_an_agent(tmp_path:
         assert tell.encode() not in kept, tell
 
 
+@pytest.mark.slow
 @pytest.mark.server
 def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(tmp_path: Path) -> None:
     with serving(write_study(tmp_path / "s"), workers=1) as address:
@@ -325,6 +332,7 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(tmp_pat
             assert b" 413 " in connection.recv(4096)
 
 
+@pytest.mark.slow
 @pytest.mark.server
 def test_a_slow_sender_holds_up_nobody(tmp_path: Path) -> None:
     """Forty connections that send one byte and wait, against one worker with two threads."""

@@ -87,6 +87,7 @@ def test_a_forgotten_persons_browser_is_nobodys_even_when_their_number_is_given_
     assert before.status == 401 and made.rows() == 0
 
 
+@pytest.mark.slow
 def test_an_admin_session_fixed_beforehand_stays_locked_out(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     attacker, victim = Browser(made.app), Browser(made.app)
@@ -169,6 +170,7 @@ def admin_browser(made: Made, browser: Browser | None = None) -> Browser:
     return browser
 
 
+@pytest.mark.slow
 def test_a_browser_is_the_researchers_or_a_raters_and_never_both(made: Made) -> None:
     browser = admin_browser(made)
     browser.join(invite(made.store, Study.load(made.folder), 1)[0].path)
@@ -198,6 +200,7 @@ def test_nothing_is_rated_before_consent(made: Made) -> None:
     assert browser.status == 401
 
 
+@pytest.mark.slow
 def test_a_new_password_ends_old_admin_sessions(made: Made) -> None:
     browser = admin_browser(made)
     set_password(made.folder, "another password")
@@ -205,6 +208,7 @@ def test_a_new_password_ends_old_admin_sessions(made: Made) -> None:
     assert browser.address == "/admin/login"
 
 
+@pytest.mark.slow
 def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_right(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     guesser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
@@ -223,6 +227,7 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     assert owner.status != 429, "others are not locked out"
 
 
+@pytest.mark.slow
 def test_guessing_the_passphrase_is_stopped(make_local: Callable[..., Made]) -> None:
     entry = 'rules = ["passphrase"]\npassphrase = "green hills"'
     made = make_local(TOML.replace('rules = ["personal", "open"]', entry))
@@ -238,6 +243,7 @@ def test_guessing_the_passphrase_is_stopped(make_local: Callable[..., Made]) -> 
     assert guesser.status == 429
 
 
+@pytest.mark.slow
 def test_a_secret_that_could_be_guessed_is_refused(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELSTUDY_SECRET", "x" * 31)
     with pytest.raises(RelstudyError, match="RELSTUDY_SECRET is too short; at least 32"):
@@ -248,6 +254,7 @@ def test_a_secret_that_could_be_guessed_is_refused(made: Made, monkeypatch: pyte
         create_app(made.folder)
 
 
+@pytest.mark.slow
 def test_workers_share_the_limits_on_guessing(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     allowed = 0

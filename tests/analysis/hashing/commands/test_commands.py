@@ -87,6 +87,7 @@ def test_split_tells_of_test_queries_that_were_trained_on_under_another_number(f
     assert "test queries equal a training vector" in made["leaks"][0]
 
 
+@pytest.mark.slow
 def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder: Path) -> None:
     labels = "--query-labels yq.npy --database-labels ydb.npy"
     run(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")

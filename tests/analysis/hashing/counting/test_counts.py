@@ -63,6 +63,7 @@ def assert_counts(queries: Codes, database: Codes, truth: LabelTruth | ListedTru
         assert (table.relevant == hits).all(), engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [1, 12, 64, 65, 128, 200, 201, 256])
 @pytest.mark.parametrize("kind", ["class", "labels", "listed"])
 def test_both_engines_count_what_direct_enumeration_counts(bits: int, kind: str) -> None:
@@ -85,6 +86,7 @@ def test_a_class_for_every_code_is_counted_as_enumerated() -> None:
     assert_counts(queries, database, LabelTruth(Labels(classes=own), Labels(classes=theirs)))
 
 
+@pytest.mark.slow
 @given(st.integers(1, 12), st.integers(1, 40), st.integers(1, 140), st.integers(1, 90), st.integers(0, 10**6))
 def test_counts_equal_enumeration_for_every_size_of_anything(
     queries: int, database: int, bits: int, labels: int, seed: int
@@ -97,6 +99,7 @@ def test_counts_equal_enumeration_for_every_size_of_anything(
         assert_counts(own, theirs, truth)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.integers(2, 60), st.lists(st.integers(0, 60), max_size=5), st.integers(0, 10**6))
 def test_merging_any_shards_in_any_order_changes_nothing(
     queries: int, database: int, cuts: list[int], seed: int

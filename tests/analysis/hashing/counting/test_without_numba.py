@@ -51,6 +51,7 @@ def files(folder: Path) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 def test_count_evaluate_and_mlgap_without_numba_give_what_they_give_with_it(folder: Path) -> None:
     answers = []
     for numba in (True, False):

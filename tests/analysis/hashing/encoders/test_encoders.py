@@ -203,6 +203,7 @@ def test_vectors_that_are_all_equal_still_get_codes(name: str) -> None:
     assert len(np.unique(encoder.encode(np.ones((3, 5))).columns)) == 1
 
 
+@pytest.mark.slow
 def test_ranking_measures_do_not_see_the_same_extension_but_ramap_does() -> None:
     tables = extension_tables(8)
     lsh, same, different = tables["LSH"], tables["LSHSE s=8"], tables["LSHDE s=1"]
@@ -236,6 +237,7 @@ def test_code_health_of_a_perfect_and_a_collapsed_code() -> None:
     )
 
 
+@pytest.mark.slow
 def test_encode_count_compare_and_health_chain_on_the_command_line(tmp_path) -> None:
     rng = np.random.default_rng(6)
     centres = rng.standard_normal((3, 8))

@@ -41,6 +41,7 @@ def test_look_up_finds_what_agrees_in_any_table(world, listed: bool) -> None:
     assert micro["f"] == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "tables"), [(1, 3), (2, 2), (3, 2), (6, 1)])
 def test_the_expectation_is_the_mean_over_every_permutation_of_the_bits(world, width: int, tables: int) -> None:
     queries, database, truth = world

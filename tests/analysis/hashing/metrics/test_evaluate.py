@@ -247,6 +247,7 @@ def test_labels_of_the_wrong_length_end_the_command_with_one_sentence(
     assert not (folder / "t.npz").exists()
 
 
+@pytest.mark.slow
 def test_query_and_database_codes_may_come_from_different_encoders_with_labels_of_their_own(tmp_path: Path) -> None:
     """Cross-modal retrieval: words search pictures; both carry label sets over one vocabulary."""
     rng = np.random.default_rng(2)

@@ -57,6 +57,7 @@ RULES: dict[str, Callable[[np.ndarray, int], float | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", RULES)
 @given(arrays(bool, st.tuples(st.integers(1, 6), st.integers(1, 12))), st.integers(1, 15))
 def test_a_preset_is_the_rule_of_its_evaluator(preset: str, relevant: np.ndarray, k: int) -> None:

@@ -82,6 +82,7 @@ def _words(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*PAGES, "/admin/export/ratings.csv", "/admin/export/people.csv", "/admin/forget/R1"])
 def test_nobody_sees_an_admin_page_without_the_password(make_lab: Callable[..., Lab], path: str) -> None:
     lab = make_lab()
@@ -94,6 +95,7 @@ def test_nobody_sees_an_admin_page_without_the_password(make_lab: Callable[..., 
     assert stranger.get(path).status_code == 302, "a rater is no admin"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/admin/state", "/admin/invite", "/admin/forget/R1"])
 def test_nothing_is_changed_without_the_password_or_with_a_forged_form(make_lab: Callable[..., Lab], path: str) -> None:
     lab = make_lab()
@@ -107,6 +109,7 @@ def test_nothing_is_changed_without_the_password_or_with_a_forged_form(make_lab:
     assert '"raters": 0' in answer.output
 
 
+@pytest.mark.slow
 def test_an_empty_study_has_pages_without_figures(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     admin = lab.admin()
@@ -115,6 +118,7 @@ def test_an_empty_study_has_pages_without_figures(make_lab: Callable[..., Lab]) 
     assert "Nothing has been rated yet." in admin.get("/admin/").text
 
 
+@pytest.mark.slow
 def test_the_overview_shows_progress_by_block_and_agrees_with_the_command(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.rate(99, lambda number: str(1 + number % 5))
@@ -135,6 +139,7 @@ def test_the_overview_shows_progress_by_block_and_agrees_with_the_command(make_l
     assert shown == [told]
 
 
+@pytest.mark.slow
 def test_pause_close_and_reopen_take_effect_for_raters(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     admin = lab.admin()
@@ -151,6 +156,7 @@ def test_pause_close_and_reopen_take_effect_for_raters(make_lab: Callable[..., L
     assert lab.post(admin, "/admin/state", state="gone")[0] == 400
 
 
+@pytest.mark.slow
 def test_links_made_on_the_page_let_people_in_and_are_shown_once(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     admin = lab.admin()
@@ -164,6 +170,7 @@ def test_links_made_on_the_page_let_people_in_and_are_shown_once(make_lab: Calla
         assert lab.post(admin, "/admin/invite", count=wrong)[0] == 422
 
 
+@pytest.mark.slow
 def test_a_study_without_personal_links_says_so(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(TOML.replace('["personal", "open"]', '["prolific"]'))
     admin = lab.admin()
@@ -192,6 +199,7 @@ def test_the_download_is_what_the_command_writes(make_lab: Callable[..., Lab]) -
         assert len(pd.read_csv(io.BytesIO(admin.get(f"/admin/export/ratings.csv{query}").data))) == rows
 
 
+@pytest.mark.slow
 def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.rate(3, lambda number: "3")
@@ -205,6 +213,7 @@ def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[
     assert held[0].rater_id in answer.output
 
 
+@pytest.mark.slow
 def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.rate(2, lambda number: "3")
@@ -218,6 +227,7 @@ def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Call
     assert lab.post(admin, f"/admin/forget/{rater}")[0] == 404
 
 
+@pytest.mark.slow
 def test_lines_that_a_chart_has_no_colour_for_are_in_its_table(make_lab: Callable[..., Lab]) -> None:
     blocks = "".join(f'[[blocks]]\nname = "again {number}"\npairs = "base"\n' for number in range(9))
     lab = make_lab(TOML + blocks)
@@ -245,6 +255,7 @@ def test_figures_are_worked_out_once_for_many_looks(
     assert len(looks) == 2
 
 
+@pytest.mark.slow
 def test_what_the_base_block_tells_of_a_rater_is_told_at_the_end(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     admin = lab.admin()
@@ -255,6 +266,7 @@ def test_what_the_base_block_tells_of_a_rater_is_told_at_the_end(make_lab: Calla
     assert admin.get("/admin/raters").text.count(equal) == 1
 
 
+@pytest.mark.slow
 def test_a_failed_attention_check_is_a_flag_and_the_fillers_beside_it_are_none(make_lab: Callable[..., Lab]) -> None:
     check = '[[attention]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q1"\nexpected = [5]\n'
     lab = make_lab(TOML + check)
@@ -279,6 +291,7 @@ def test_raters_are_listed_fifty_a_page(make_lab: Callable[..., Lab]) -> None:
         assert admin.get(f"/admin/raters?page={odd}").status_code == 200
 
 
+@pytest.mark.slow
 def test_markup_in_a_block_a_source_or_a_title_stays_text(make_lab: Callable[..., Lab]) -> None:
     evil = "<img src=x onerror=alert(1)>"
     lab = make_lab(TOML.replace('"A test study"', f'"{evil}"').replace('name = "base"', f'name = "{evil}"'))

@@ -104,6 +104,7 @@ def at_a_commit_that_fails(made: Made, browser: Browser) -> dict[str, str]:
     return browser.filled()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trouble", "status"),
     [
@@ -128,6 +129,7 @@ def test_no_refusal_names_a_next_page(
     assert made.rows() == before
 
 
+@pytest.mark.slow
 def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def answers(made: Made) -> list[str]:
     return [str(table[f"question_{name}"][0]) for name in ("age", "eyes", "say")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -194,6 +194,7 @@ def test_a_study_can_start_paused(make_local: Callable[..., Made]) -> None:
     assert browser.status == 503 and "The study is paused" in browser.page.text
 
 
+@pytest.mark.slow
 def test_every_process_sees_a_pause_within_a_second(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +210,7 @@ def test_every_process_sees_a_pause_within_a_second(
     assert browser.status == 503
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_a_paused_or_closed_study_says_so_keeps_what_is_under_way_and_hands_out_nothing(
     make_local: Callable[..., Made], state: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
 from tests.studyapp.browse import Browser
@@ -66,6 +68,7 @@ def test_what_is_finished_cannot_be_gone_back_to(make_study: Callable[..., Made]
     assert browser.address == "/rate/5" and "/rate/4" not in browser.page.links
 
 
+@pytest.mark.slow
 def test_feedback_on_practice_comes_after_the_answer(make_local: Callable[..., Made]) -> None:
     practice = '[[practice]]\nquery_id = "q0"\nresult_id = "r1"\nexpected = [4]\nfeedback = "A hill."\n'
     browser = Browser(make_local(TOML + practice).app)

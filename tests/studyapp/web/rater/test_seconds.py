@@ -32,6 +32,7 @@ def send_first_page(made: Made, *told: str) -> None:
         assert browser.address == "/rate/2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("told", "kept"),
     [("8", 8.0), ("0", 0.0), ("500", 20.0), ("-3", 20.0), ("nan", 20.0), ("inf", 20.0), ("soon", 20.0), ("", 20.0)],
@@ -46,6 +47,7 @@ def test_the_browsers_count_is_kept_unless_it_cannot_be_true(
     assert all(kept / 4 <= value <= kept / 4 + (15 if kept == 20 else 0) for value in seconds)
 
 
+@pytest.mark.slow
 def test_time_is_added_up_over_changes_and_the_history_has_each(make_local: Callable[..., Made]) -> None:
     made = make_local()
     send_first_page(made, "8", "4", "2")
