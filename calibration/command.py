@@ -9,6 +9,7 @@ import click
 
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.reading_options import reading_options
 
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Calibration
@@ -39,6 +40,7 @@ Examples:
     help="How unique pairs were handed to raters, where the table doesn't record it.",
 )
 @click.option("--force", is_flag=True, help="Use pooled even where pairs don't look handed out at random.")
+@reading_options
 @click.option("--pairs", type=click.Path(path_type=Path), help="A pairs table to take inclusion probabilities from.")
 @click.option("--clip", is_flag=True, help="Keep calibrated values within the scale.")
 @click.option("--trust-raters", is_flag=True, help="Accept raters whose ratings look like sorted slots.")
@@ -71,6 +73,7 @@ def calibrate(
     figures: bool,
     binary: Path | None,
     as_json: bool,
+    **stated: str | None,
 ) -> None:
     """Put people's RATINGS on one scale and average them into judgments.
 
@@ -87,12 +90,14 @@ def calibrate(
     from relstudy.calibration.pipeline import calibrate as put_on_one_scale
     from relstudy.calibration.pipeline import summary
     from relstudy.calibration.ratings import read_ratings
+    from relstudy.common.reading import Reading
 
     if out is not None and out.is_file():
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
     steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
     next(steps)
-    table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters)
+    reading = Reading.stated(**stated)
+    table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
     next(steps)
     result = put_on_one_scale(table, method, handed_out=handed_out, clip=clip, force=force)
     if pairs is not None:

@@ -12,6 +12,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, known_scale
 from relstudy.common.tables import Checked, read_table, write_table
 
@@ -105,7 +106,7 @@ class Judgments:
         return None
 
 
-def read_judgments(path: str | os.PathLike[str], scale: Scale | None = None) -> Judgments:
+def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Judgments:
     """Read a judgments table (CSV or Parquet) or TREC qrels.
 
     Parameters
@@ -113,8 +114,9 @@ def read_judgments(path: str | os.PathLike[str], scale: Scale | None = None) -> 
     path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken);
         inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
         comma in its first line, four fields a line: TREC qrels
-    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and
-        scale_step, else the name in the column scale, else the judgments themselves; grades of qrels start at 0)
+    reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
+        scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
+        the column scale, else from the judgments themselves; grades of qrels start at 0
 
     Returns
     -------
@@ -127,9 +129,9 @@ def read_judgments(path: str | os.PathLike[str], scale: Scale | None = None) -> 
         one pair with two different judgments, a query of two probabilities or below that of one of its pairs
     """
     if not _is_qrels(path):
-        return check_judgments(read_table(path), scale)
-    judgments = check_judgments(_read_qrels(path), scale)
-    return judgments if scale is not None else replace(judgments, scale=_qrels_scale(judgments))
+        return check_judgments(reading.apply(read_table(path)), reading.scale)
+    judgments = check_judgments(reading.apply(_read_qrels(path)), reading.scale)
+    return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 
 def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
@@ -151,7 +153,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
         raise RelstudyError(f"{table.file}: there are no judgments below the header")
     for name in PAIR:
         frame[name] = table.texts(name)
-    frame["judgment"] = table.numbers("judgment")
+    frame["judgment"] = table.numbers("judgment", options=True)
     known = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
     read_probabilities(table, frame)
     repeated = frame.duplicated(PAIR)
@@ -243,7 +245,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     frame = table.frame[PAIR].copy()
     for name in PAIR:
         frame[name] = table.texts(name)
-    frame["judgment"] = table.numbers("rating", empty=True)
+    frame["judgment"] = table.numbers("rating", empty=True, options=True)
     known = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
     read_probabilities(table, frame)
     check_one_a_pair(table, frame[frame["judgment"].notna()])
@@ -279,4 +281,5 @@ def _read_qrels(path: str | os.PathLike[str]) -> Checked:
     if faults:
         raise TableError(faults)
     columns = ["query_id", "iteration", "result_id", "judgment"]
-    return Checked(pd.DataFrame([fields for _, fields in rows], columns=columns).drop(columns="iteration"), file)
+    frame = pd.DataFrame([fields for _, fields in rows], columns=columns).drop(columns="iteration")
+    return Checked(frame, file, np.array([number for number, _ in rows]))

@@ -15,6 +15,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.scales import KnownScale, Scale, known_scale
 from relstudy.common.shown import Shown
 from relstudy.common.tables import Checked, read_table
@@ -78,7 +79,7 @@ def read_ratings(
     *,
     base_column: str | None = None,
     trust_raters: bool = False,
-    scale: Scale | None = None,
+    reading: Reading = PLAIN,
 ) -> Ratings:
     """Read and check a ratings table (CSV or Parquet).
 
@@ -89,8 +90,9 @@ def read_ratings(
         "random" or "at random" is random, any other text on unique pairs is fixed)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair
-    scale : the scale, where it is stated and not to be taken from the table (columns scale_low, scale_high and
-        scale_step, else the name in the column scale, else the ratings themselves)
+    reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
+        scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
+        the column scale, else from the ratings themselves
 
     Raises
     ------
@@ -100,10 +102,20 @@ def read_ratings(
     RelstudyError
         when the raters are only slots, or nobody rated anything
     """
-    table = read_table(path)
+    table = reading.apply(read_table(path))
     _refuse_slots(table)
-    table.require(*REQUIRED)
-    return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=scale)
+    _require(table)
+    return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
+
+
+def _require(table: Checked) -> None:
+    """Refuse a table without the four columns, and say how to name them."""
+    have = ", ".join(map(str, table.frame.columns)) or "none"
+    wanted = [name for name in REQUIRED if name not in table.frame]
+    if wanted:
+        way_out = f"--columns {wanted[0]}=NAME says which it is"
+        allowed = f"this column is required (the file has: {have}); {way_out}"
+        raise TableError([Fault(table.file, 1, name, None, allowed) for name in wanted])
 
 
 def check_ratings(
@@ -126,8 +138,9 @@ def check_ratings(
         frame[name] = table.texts(name)
     _check_one_scale(table)
     known = _known_scale(table, scale)
-    ends = known.scale
-    frame["rating"] = table.numbers("rating", low=ends.low, high=ends.high, empty=True)
+    # a scale that was taken from the ratings holds all of them, but for those that are asked about already
+    low, high = (-np.inf, np.inf) if known.how == "values" else (known.scale.low, known.scale.high)
+    frame["rating"] = table.numbers("rating", low=low, high=high, empty=True, options=True)
     aside = _aside(table)
     base = _marked_base(table, base_column)
     handed_out = _handed_out(table)
@@ -147,7 +160,7 @@ def check_ratings(
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:
         _refuse_sorted(frame, table.file)
-    notes = []
+    notes = [*table.notes]
     if aside.any():
         named = ", ".join(sorted(set(table.frame["block"][aside].astype("str").str.strip())))
         count = int(aside.sum())
@@ -307,8 +320,8 @@ def _refuse_sorted(frame: pd.DataFrame, file: str) -> None:
     names = [str(name) for name in frame["rater_id"].unique()]
     if all(re.fullmatch(r"(slot|column|answer|response)s?[ _-]?\d+", name.lower()) for name in names):
         raise RelstudyError(
-            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of one "
-            "pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one person "
+            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of "
+            "one pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one person "
             "all the same, say --trust-raters)"
         )
     if not 2 <= len(names) <= 20:

@@ -11,6 +11,7 @@ import click
 from relstudy.analysis.commands.scoring_options import given_options, options_over, scoring_options
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.reading_options import NAMES, reading_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
     from relstudy.mapping.fitted import FittedMapping
 
+OF_JUDGMENTS = (
+    *("query_id", "result_id", "judgment", "rating", "rater_id", "inclusion_probability", "query_probability"),
+)
+"""Columns that `--columns` may name: those of the judgments."""
+
 
 @click.command()
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     "--mappings", type=click.Path(), help="Folder (or file) of fitted mappings, as `relstudy fit` writes them."
 )
 @scoring_options
+@reading_options
 @click.option(
     "--ids", type=click.Path(), help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them."
 )
@@ -64,15 +71,21 @@ def score(
     """
     from relstudy.analysis.scoring.saved import read_comparison, same_judgments
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.common.reading import Reading
     from relstudy.mapping.fitted import read_mappings
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
     if out is not None and Path(out).is_file():
         raise RelstudyError(f"{out}: this is a file; --out needs a folder")
+    reading = Reading.stated(**{name: choices.pop(name) for name in NAMES})
+    foreign = [name for name in reading.columns if name not in OF_JUDGMENTS]
+    if foreign or (reading and judgments is None):
+        what = f"there is no column {foreign[0]!r} in them" if foreign else "none are given"
+        raise RelstudyError(f"--columns, --values, --scale and --missing are for the judgments, and {what}")
     saved = None if against is None else read_comparison(against)
     if judgments is not None:
-        table = read_judgments(judgments)
+        table = read_judgments(judgments, reading)
         if saved is not None:
             same_judgments(saved, table)
     elif saved is not None:

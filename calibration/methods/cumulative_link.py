@@ -1,8 +1,8 @@
 """The cumulative-link likelihood of ratings with each pair's quality summed out, and its gradient, in numpy alone.
 
 P(rating <= k) = logistic(c_k - (a_j + b_j theta_i)) for rater j with leniency a_j and discrimination b_j, thresholds
-c_k, and a pair's quality theta_i ~ N(0, 1). The qualities are many and the rest is little: summed out on a grid, they cost no
-parameters, and ratings enter only as counts of (pair, rater, category), so that one sparse product holds them all.
+c_k, and a pair's quality theta_i ~ N(0, 1). The qualities are many and the rest is little: summed out on a grid, they
+cost no parameters, and ratings enter only as counts of (pair, rater, category), so that one sparse product holds them all.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Likelihood:
     def value_and_gradient(
         self, leniency: np.ndarray, discrimination: np.ndarray, thresholds: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """The log likelihood and its derivatives, of shapes (R), (R) and (R, K - 1); arguments as for `log_probability`."""
+        """The log likelihood and its derivatives, (R), (R) and (R, K - 1); arguments as for `log_probability`."""
         logs = log_probability(leniency, discrimination, thresholds)
         table = logs.reshape(-1, len(NODES))
         value, expected = 0.0, np.zeros_like(table)

@@ -1,4 +1,4 @@
-"""The cumulative-link model in PyMC, which sees raters and thresholds only: pairs' qualities are summed out below it."""
+"""The cumulative-link model in PyMC, which sees raters and thresholds only: qualities are summed out below it."""
 
 from __future__ import annotations
 

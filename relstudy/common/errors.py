@@ -20,6 +20,7 @@ class Fault:
     column : column name, or None when the whole row is meant
     value : the offending value, or None when it is missing altogether
     allowed : what would have been right, as a noun phrase
+    count : in how many rows the same value stands in this column, of which `row` is the first
     """
 
     file: str
@@ -27,15 +28,16 @@ class Fault:
     column: str | None
     value: object
     allowed: str
+    count: int = 1
 
     def __str__(self) -> str:
-        place = [self.file]
+        where = [self.file]
         if self.row is not None:
-            place.append(f"row {self.row}")
+            where.append(f"row {self.row}" if self.count == 1 else f"row {self.row} and {self.count - 1} more")
         if self.column is not None:
-            place.append(f"column {self.column}")
-        found = "" if self.value is None else f" {_shown(self.value)} is not allowed;"
-        return f"{', '.join(place)}:{found} {self.allowed}"
+            where.append(f"column {self.column}")
+        refused = "" if self.value is None else f" {_shown(self.value)} is not allowed;"
+        return f"{', '.join(where)}:{refused} {self.allowed}"
 
 
 def _shown(value: object) -> str:
@@ -56,13 +58,13 @@ class TableError(RelstudyError):
 
     def __init__(self, faults: list[Fault], more: int = 0) -> None:
         self.faults = faults
-        self.count = len(faults) + more
+        self.count = sum(fault.count for fault in faults) + more
         lines = [str(fault) for fault in faults[: self.SHOWN]]
-        if self.count > self.SHOWN:
-            left = self.count - len(lines)
+        if len(faults) > self.SHOWN or more:
+            left = self.count - sum(fault.count for fault in faults[: self.SHOWN])
             lines.append(f"... and {left} more fault{'s' * (left > 1)}")
         super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[type[TableError], tuple[list[Fault], int]]:
         # Another process raises it whole: an exception is otherwise rebuilt from its message.
-        return type(self), (self.faults, self.count - len(self.faults))
+        return type(self), (self.faults, self.count - sum(fault.count for fault in self.faults))

@@ -283,6 +283,41 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
     return KnownScale(standard or scale, "values", note)
 
 
+def odd_values(values: np.ndarray) -> list[float]:
+    """Ratings that stand so far from all others that they look like marks for "no answer", such as 99 among 1 to 5.
+
+    Parameters
+    ----------
+    values : finite numbers
+
+    Returns
+    -------
+    such values, at most three: among at most 13 different whole numbers, one that is as far from all others as these
+    reach, and at least 4; or the only negative one beside numbers from 1
+
+    Examples
+    --------
+    >>> odd_values(np.array([1, 5, 3, 99, 2, 88])), odd_values(np.array([0, 50, 100]))
+    ([99.0, 88.0], [])
+    """
+    rest = np.unique(values)
+    odd: list[float] = []
+    while 3 <= len(rest) <= 13 and len(odd) < 3 and (rest % 1 == 0).all():
+        # of three values, two tell little about how far apart values may be
+        few = float(len(rest) == 3)
+        low, high = rest[0], rest[-1]
+        if high - rest[-2] >= max(rest[-2] - low + few, 4):
+            odd, rest = [*odd, float(high)], rest[:-1]
+        elif rest[1] - low >= max(high - rest[1] + few, 4) or (low < 0 and rest[1] >= 1):
+            odd, rest = [*odd, float(low)], rest[1:]
+        elif len(rest) > 4 and rest[-2] - rest[-3] >= max(rest[-3] - low, 4) and high - rest[-2] > 4:
+            # two marks beside each other, as 88 and 99
+            odd, rest = [*odd, float(high), float(rest[-2])], rest[:-2]
+        else:
+            break
+    return odd
+
+
 def known_scale(
     table: Checked, values: np.ndarray, what: str, stated: Scale | None = None, slack: float = 0.0
 ) -> KnownScale:
@@ -308,4 +343,13 @@ def known_scale(
         return KnownScale(scale if slack else on_the_steps(scale, given), "named", "by the column scale")
     if not len(given):
         return KnownScale(SCALES["1-5"], "values", f"there are no {what}")
-    return scale_of_values(given, what, slack)
+    odd = [] if slack else odd_values(given)
+    rest = given[~np.isin(given, odd)]
+    for value in odd:
+        table.add(
+            values == value,
+            "rating" if "rating" in table.frame else "judgment",
+            f"the other {what} run from {rest.min():g} to {rest.max():g}, so this may mean that there was no "
+            f"answer: --missing {value:g} says so, and --scale {min(rest.min(), value):g}-{max(rest.max(), value):g} that it counts",
+        )
+    return scale_of_values(rest, what, slack)

@@ -11,8 +11,9 @@ import contextlib
 import csv as csv_module
 import json
 import os
+import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +21,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+
+SAME_VALUE = 3
+"""So many rows with one wrong value in a column are one fault with a count."""
 
 
 class Checked:
@@ -33,13 +37,27 @@ class Checked:
     >>> table.raise_faults()
     """
 
-    def __init__(self, frame: pd.DataFrame, file: str, rows: np.ndarray | None = None) -> None:
-        """`rows`: each row's number as a spreadsheet counts it; from 2 without a gap if None."""
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        file: str,
+        rows: np.ndarray | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        """A table to check.
+
+        Parameters
+        ----------
+        rows : each row's number as a spreadsheet counts it; from 2 without a gap if None
+        labels : what columns are called in the file, where they have another name there
+        """
         self.frame = frame
         self.file = file
         self.rows = np.arange(2, len(frame) + 2) if rows is None else rows
+        self.labels = dict(labels or {})
         self.faults: list[Fault] = []
         self.more = 0
+        self.notes: tuple[str, ...] = ()
 
     def require(self, *columns: str) -> None:
         """Refuse at once a table that lacks a column."""
@@ -53,14 +71,24 @@ class Checked:
                 ]
             )
 
-    def add(self, wrong: np.ndarray | pd.Series, column: str, allowed: str) -> None:
-        """Note every row where `wrong` (bool, one entry a row) holds."""
-        values = self.frame[column]
+    def add(self, wrong: np.ndarray | pd.Series, column: str, allowed: str | Callable[[str], str]) -> None:
+        """Note every row where `wrong` (bool, one entry a row) holds; a value that stands in many is noted once."""
         positions = np.flatnonzero(np.asarray(wrong, dtype=bool))
-        for position in positions[: TableError.SHOWN]:
-            value = values.iloc[position]
-            self.faults.append(Fault(self.file, self.row(position), column, "" if pd.isna(value) else value, allowed))
-        self.more += max(len(positions) - TableError.SHOWN, 0)
+        if not len(positions):
+            return
+        values = self.frame[column].iloc[positions]
+        texts = values.astype("str").mask(values.isna(), "")
+        often = texts.map(texts.value_counts()) >= SAME_VALUE
+        first = ~(often & texts.duplicated())
+        kept = np.flatnonzero(first.to_numpy(dtype=bool))
+        name = self.labels.get(column, column)
+        sentence = allowed if callable(allowed) else lambda _: allowed
+        for index in kept[: TableError.SHOWN]:
+            value = values.iloc[index]
+            count = int((texts == texts.iloc[index]).sum()) if often.iloc[index] else 1
+            shown = "" if pd.isna(value) else value
+            self.faults.append(Fault(self.file, self.row(positions[index]), name, shown, sentence(str(shown)), count))
+        self.more += len(positions) - sum(fault.count for fault in self.faults[-min(len(kept), TableError.SHOWN) :])
 
     def row(self, position: int) -> int:
         """The row number, as a spreadsheet counts it, of a position in the frame."""
@@ -85,6 +113,7 @@ class Checked:
         low_open: bool = False,
         empty: bool = False,
         whole: bool = False,
+        options: bool = False,
     ) -> np.ndarray:
         """The column as float64, NaN where empty.
 
@@ -93,6 +122,7 @@ class Checked:
         low, high : inclusive bounds (`low_open` makes the lower one exclusive)
         empty : whether an empty value is allowed
         whole : whether only whole numbers are allowed
+        options : whether the way out stands in the fault: the options --missing, --values and --scale
         """
         raw = self.frame[column]
         if raw.dtype.kind in "fiu":
@@ -110,7 +140,8 @@ class Checked:
             bad |= ~blank & np.isfinite(values) & (values != np.round(values))
         if not empty:
             bad |= blank
-        self.add(bad, column, _allowed(low, high, low_open, empty, whole))
+        allowed = _allowed(low, high, low_open, empty, whole)
+        self.add(bad, column, (lambda value: f"{allowed}{_way_out(value)}") if options else allowed)
         return values
 
     def raise_faults(self) -> None:
@@ -138,6 +169,19 @@ def _allowed(low: float, high: float, low_open: bool, empty: bool, whole: bool) 
     elif np.isfinite(high):
         text += f" at most {high:g}"
     return f"{text} is allowed" + (", or empty" if empty else "")
+
+
+def _way_out(value: str) -> str:
+    if not value:
+        return ""
+    quoted = value if re.fullmatch(r"[\w.-]+", value) else f'"{value}"'
+    try:
+        float(value)
+    except ValueError:
+        number = f'--values "{value}=NUMBER" gives it a number'
+    else:
+        number = "--scale LOW-HIGH states another scale"
+    return f" (--missing {quoted} takes it for no answer, {number})"
 
 
 def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:

@@ -48,23 +48,26 @@ def test_ids_stay_text_with_their_leading_zeros(table) -> None:  # type: ignore[
 def test_a_missing_column_is_named_with_those_that_are_there(table) -> None:  # type: ignore[no-untyped-def]
     message = refused(table("rater_id,query_id,rating\na,q,1"))
     assert message == (
-        "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating)"
+        "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating); "
+        "--columns result_id=NAME says which it is"
     )
 
 
 def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(table) -> None:  # type: ignore[no-untyped-def]
     message = refused(table(f"{HEADER},scale,block\na,q,x,9,1-5,base\n,q,x,four,1-5,bse\nb,,x,3,1-5,"))
     assert message.splitlines() == [
-        "FILE, row 2, column rating: '9' is not allowed; a number from 1 to 5 is allowed, or empty",
+        "FILE, row 2, column rating: '9' is not allowed; a number from 1 to 5 is allowed, or empty (--missing 9 "
+        "takes it for no answer, --scale LOW-HIGH states another scale)",
         "FILE, row 3, column rater_id: '' is not allowed; a value is required",
-        "FILE, row 3, column rating: 'four' is not allowed; a number from 1 to 5 is allowed, or empty",
+        "FILE, row 3, column rating: 'four' is not allowed; a number from 1 to 5 is allowed, or empty (--missing four "
+        'takes it for no answer, --values "four=NUMBER" gives it a number)',
         "FILE, row 3, column block: 'bse' is not allowed; base or unique is allowed (or check, repeat, practice)",
         "FILE, row 4, column query_id: '' is not allowed; a value is required",
     ]
 
 
 def test_only_the_first_twenty_faults_are_shown_and_the_rest_counted(table) -> None:  # type: ignore[no-untyped-def]
-    rows = "\n".join(f"a,q,x{i},bad" for i in range(1000))
+    rows = "\n".join(f"a,q,x{i},bad{i}" for i in range(1000))
     lines = refused(table(f"{HEADER}\n{rows}")).splitlines()
     assert len(lines) == 21
     assert lines[0].startswith("FILE, row 2,")

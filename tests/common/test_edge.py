@@ -152,7 +152,7 @@ def test_numbers_already_numeric_are_checked_alike() -> None:
 
 
 def test_a_million_faults_are_counted_without_being_kept() -> None:
-    table = Checked(pd.DataFrame({"x": np.full(1_000_000, "bad")}), "t.csv")
+    table = Checked(pd.DataFrame({"x": np.char.add("bad", np.arange(1_000_000).astype(str))}), "t.csv")
     table.numbers("x")
     assert len(table.faults) == 20
     with pytest.raises(TableError) as caught:

@@ -1,0 +1,190 @@
+"""How a table from elsewhere is to be read: which column is which, what words are worth, which scale, what is missing.
+
+Every command and function that reads ratings, judgments or scores reads them through this, so that a table needs no
+rewriting by hand.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import Scale, stated_scale
+from relstudy.common.tables import Checked
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a person states about a table.
+
+    Parameters
+    ----------
+    columns : by relstudy's name of a column, the table's own; several for `rating` where each rater (or item) has a
+        column of their own. `*` stands for any text, `?` for any character
+    values : numbers by the texts that stand for them ("relevant": 2); case and blanks around do not matter
+    scale : the scale of ratings or judgments
+    missing : texts that stand for no value, besides the empty one
+
+    Examples
+    --------
+    >>> Reading.stated("rater_id=worker,rating=grade", "no=0,partly=1", "0-1", "NA,-").columns
+    {'rater_id': ('worker',), 'rating': ('grade',)}
+    """
+
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    scale: Scale | None = None
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def stated(
+        cls, columns: str | None = None, values: str | None = None, scale: str | None = None, missing: str | None = None
+    ) -> Reading:
+        """From the texts of --columns, --values, --scale and --missing; None where an option is not given.
+
+        Raises
+        ------
+        RelstudyError
+            for a text that is not understood
+        """
+        named: dict[str, tuple[str, ...]] = {}
+        for entry in _entries(columns):
+            ours, equals, theirs = entry.partition("=")
+            if not (ours.strip() and equals and theirs.strip()):
+                raise RelstudyError(
+                    f"--columns: {entry!r} is not understood; rater_id=worker,rating=grade would be right"
+                )
+            named[ours.strip()] = (*named.get(ours.strip(), ()), theirs.strip())
+        numbers: dict[str, float] = {}
+        for entry in _entries(values):
+            text, equals, number = entry.rpartition("=")
+            try:
+                numbers[_plain(text)] = float(number)
+            except ValueError:
+                equals = ""
+            if not equals or not np.isfinite(numbers[_plain(text)]):
+                raise RelstudyError(
+                    f'--values: {entry!r} is not understood; "not=0,partly=1,relevant=2" would be right'
+                )
+        return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(_entries(missing)))
+
+    def __bool__(self) -> bool:
+        return bool(self.columns or self.values or self.scale or self.missing)
+
+    def apply(self, table: Checked, value: Sequence[str] = ("rating", "judgment")) -> Checked:
+        """The table with relstudy's names of columns and with numbers for words; texts for "missing" become empty.
+
+        Parameters
+        ----------
+        table : as it stands in the file
+        value : the columns that hold numbers, by relstudy's names; words and missing texts are looked for there
+
+        Raises
+        ------
+        RelstudyError
+            when a column that was named is not there
+        """
+        if not self:
+            return table
+        read = self._renamed(table)
+        for name in value:
+            if name in read.frame and (self.values or self.missing):
+                read.frame[name] = self._numbers(read.frame[name])
+        if len(read.frame) > len(table.frame):
+            # an empty cell of a wide table is no answer, not the answer "undecided"
+            given = (read.frame["rating"].notna() & (read.frame["rating"].astype("str").str.strip() != "")).to_numpy()
+            read = Checked(read.frame[given].reset_index(drop=True), read.file, read.rows[given], read.labels)
+        read.notes = (*table.notes, self.sentence())
+        return read
+
+    def sentence(self) -> str:
+        """How the table was read, in words."""
+        parts = [f"{ours} from {' and '.join(theirs)}" for ours, theirs in self.columns.items()]
+        parts += [f"{text!r} as {number:g}" for text, number in self.values.items()]
+        parts += [f"{text!r} as missing" for text in self.missing]
+        parts += [] if self.scale is None else [f"on the scale {self.scale.name}"]
+        return f"read as stated: {', '.join(parts)}"
+
+    def _renamed(self, table: Checked) -> Checked:
+        if not self.columns:
+            return table
+        theirs = {ours: self._find(table, names) for ours, names in self.columns.items()}
+        several = [ours for ours, names in theirs.items() if len(names) > 1]
+        if [ours for ours in several if ours != "rating"]:
+            raise RelstudyError(
+                f"{table.file}: --columns names {len(theirs[several[0]])} columns for {several[0]}; one is needed"
+            )
+        melted = {name for ours in several for name in theirs[ours]}
+        kept = table.frame[[name for name in table.frame.columns if name not in melted and name not in theirs]]
+        single = {ours: table.frame[names[0]] for ours, names in theirs.items() if len(names) == 1}
+        frame = pd.concat([pd.DataFrame(single, index=table.frame.index), kept], axis=1)
+        labels = {ours: names[0] for ours, names in theirs.items() if len(names) == 1}
+        if several:
+            return _melted(table, frame, theirs["rating"], labels)
+        return Checked(frame, table.file, table.rows, labels)
+
+    def _find(self, table: Checked, names: Sequence[str]) -> list[str]:
+        found = []
+        for name in names:
+            matching = [column for column in table.frame.columns if column == name]
+            matching = matching or [column for column in table.frame.columns if fnmatchcase(column, name)]
+            if not matching:
+                have = ", ".join(map(str, table.frame.columns))
+                raise RelstudyError(
+                    f"{table.file}: --columns names {name!r}, and there is no such column (there are: {have})"
+                )
+            found += [column for column in matching if column not in found]
+        return found
+
+    def _numbers(self, column: pd.Series) -> pd.Series:
+        texts = column.astype("str").mask(column.isna(), "")
+        plain = texts.str.strip().str.casefold()
+        read = texts.mask(plain.isin({_plain(text) for text in self.missing}), "")
+        if not self.values:
+            return read
+        written = {text: f"{number:g}" for text, number in self.values.items()}
+        return plain.map(written).where(plain.isin(written), read)
+
+
+PLAIN = Reading()
+"""Nothing is stated: the table has relstudy's own names and numbers."""
+
+
+def _melted(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels: Mapping[str, str]) -> Checked:
+    """One row a rating, where each rater (or, with a rater_id, each item) has a column."""
+    by_item = "rater_id" in frame
+    count = len(columns)
+    long = frame.loc[np.repeat(frame.index, count)].reset_index(drop=True)
+    names = np.tile(np.asarray(columns, dtype=object), len(frame))
+    for name in ("result_id", "query_id") if by_item else ("rater_id",):
+        if name not in long:
+            long[name] = names
+    long["rating"] = table.frame[list(columns)].to_numpy(dtype=object).ravel()
+    if not by_item:
+        long = _with_item(long)
+    return Checked(long, table.file, np.repeat(table.rows, count), labels)
+
+
+def _with_item(frame: pd.DataFrame) -> pd.DataFrame:
+    """An item that stands alone is its own query."""
+    for one, other in (("query_id", "result_id"), ("result_id", "query_id")):
+        if one in frame and other not in frame:
+            frame[other] = frame[one]
+    return frame
+
+
+def _plain(text: str) -> str:
+    return text.strip().casefold()
+
+
+def _entries(text: str | None) -> list[str]:
+    if text is None:
+        return []
+    return [entry for row in csv.reader(io.StringIO(text), skipinitialspace=True) for entry in row if entry.strip()]

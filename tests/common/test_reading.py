@@ -1,0 +1,130 @@
+"""Tables from elsewhere, read as they stand with --columns, --values, --scale and --missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.ratings import read_ratings
+from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.reading import Reading
+
+
+@pytest.fixture
+def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def write(text: str, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_text(text.strip() + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_words_other_names_and_missing_marks_are_read_as_stated(table) -> None:  # type: ignore[no-untyped-def]
+    path = table("worker,q,doc,label\na,1,x,Relevant\na,1,y,not\nb,1,x, partly\nb,1,y,NA")
+    reading = Reading.stated(
+        "rater_id=worker,query_id=q,result_id=doc,rating=label", "not=0,partly=1,relevant=2", None, "na,-"
+    )
+    ratings = read_ratings(path, reading=reading)
+    assert ratings.frame["rating"].fillna(-1).tolist() == [2, 0, 1, -1]
+    assert ratings.scale.scale.values == (0, 1, 2)
+    assert "'na' as missing" in ratings.notes[0]
+
+
+def test_the_shared_wide_panel_gives_the_ratings_of_the_long_one(shared_data: Path) -> None:
+    folder = shared_data / "chorus_3agents"
+    columns = "query_id=query,result_id=docid,rating=agent_*_rating"
+    wide = read_ratings(folder / "wide_with_final.csv", reading=Reading.stated(columns, None, "0-3")).frame
+    long = read_ratings(folder / "ratings.csv").frame
+    wide["rater_id"] = wide["rater_id"].str.removesuffix("_rating")
+    key = ["rater_id", "query_id", "result_id"]
+    both = long.merge(wide, on=key, suffixes=("", "_wide"), how="outer")
+    assert len(both) == len(long) == len(wide)
+    assert both["rating"].equals(both["rating_wide"])
+
+
+def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(table) -> None:  # type: ignore[no-untyped-def]
+    by_item = table("item,ann,bob\nv1,1,2\nv2,5,\nv3,3,4", "items.csv")
+    by_rater = table("who,v1,v2,v3\nann,1,5,3\nbob,2,,4", "raters.csv")
+    one = read_ratings(by_item, reading=Reading.stated("result_id=item,rating=ann,rating=bob")).frame
+    other = read_ratings(by_rater, reading=Reading.stated("rater_id=who,rating=v*")).frame
+    key = ["rater_id", "result_id"]
+    one, other = (frame.sort_values(key, ignore_index=True)[[*key, "query_id", "rating"]] for frame in (one, other))
+    pd.testing.assert_frame_equal(one, other)
+    assert len(one) == 5, "an empty cell is no answer"
+
+
+def test_faults_of_a_wide_table_name_the_row_of_the_file(table) -> None:  # type: ignore[no-untyped-def]
+    path = table("item,ann,bob\nv1,1,2\nv2,5,bad")
+    with pytest.raises(TableError, match=r"table\.csv, row 3, column rating: 'bad' is not allowed"):
+        read_ratings(path, reading=Reading.stated("result_id=item,rating=ann,rating=bob"))
+
+
+def test_half_points_are_on_the_scale_they_are_said_to_be_on(table) -> None:  # type: ignore[no-untyped-def]
+    rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2.5,1-5\nb,q,x,3,1-5\na,q,y,4.5,1-5"
+    assert read_ratings(table(rows)).scale.scale.step == 0.5
+    assert read_judgments(table(rows)).scale.scale.step == 0.5
+
+
+def test_one_wrong_text_in_many_rows_is_one_fault_with_a_count_and_the_way_out(table) -> None:  # type: ignore[no-untyped-def]
+    rows = "\n".join(f"a,q,x{row},{'NA' if row % 3 else 4}" for row in range(60))
+    with pytest.raises(TableError) as caught:
+        read_ratings(table(f"rater_id,query_id,result_id,rating\n{rows}"))
+    assert len(str(caught.value).splitlines()) == 1
+    assert caught.value.count == 40
+    assert "row 3 and 39 more, column rating: 'NA' is not allowed; a number is allowed, or empty" in str(caught.value)
+    assert '(--missing NA takes it for no answer, --values "NA=NUMBER" gives it a number)' in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", ["99", "-1", "9"])
+def test_a_99_among_1_to_5_is_asked_about_and_not_believed(shared_data: Path, tmp_path: Path, odd: str) -> None:
+    frame = pd.read_csv(shared_data / "agh_video_99raters" / "ratings.csv", dtype=str).drop(columns="scale")
+    frame = frame[frame["rater_id"].isin(frame["rater_id"].unique()[:12])].reset_index(drop=True)
+    frame.loc[frame.index % 17 == 0, "rating"] = odd
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    for read in (read_ratings, read_judgments):
+        with pytest.raises(TableError) as caught:
+            read(tmp_path / "ratings.csv")
+        assert f"'{odd}' is not allowed; the other ratings run from 1 to 5" in str(caught.value)
+        assert f"--missing {odd} says so" in str(caught.value)
+        assert len(str(caught.value).splitlines()) == 1
+    ratings = read_ratings(tmp_path / "ratings.csv", reading=Reading.stated(missing=odd))
+    assert ratings.frame["rating"].isna().sum() == int((frame.index % 17 == 0).sum())
+    assert ratings.scale.scale.name == "1-5"
+
+
+def test_a_fault_of_qrels_without_a_header_names_the_line(table) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(TableError, match="row 2, column judgment: 'good' is not allowed"):
+        read_judgments(table("301 0 A 1\n301 0 B good\n\n301 0 C 1", "qrels.txt"))
+    with pytest.raises(TableError, match="row 4, column judgment: 'good' is not allowed"):
+        read_judgments(table("301 0 A 1\n\n\n301 0 B good", "qrels.txt"))
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"columns": "worker"}, "--columns: 'worker' is not understood"),
+        ({"columns": "rater_id=nobody"}, "--columns names 'nobody', and there is no such column"),
+        ({"columns": "query_id=a,query_id=b"}, "--columns names 2 columns for query_id; one is needed"),
+        ({"values": "good"}, "--values: 'good' is not understood"),
+        ({"values": "good=high"}, "--values: 'good=high' is not understood"),
+        ({"values": "good=inf"}, "--values: 'good=inf' is not understood"),
+        ({"scale": "five"}, "the scale 'five' is not understood"),
+    ],
+)
+def test_what_is_stated_and_not_understood_is_refused(table, stated: dict[str, str], message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(RelstudyError) as caught:
+        read_ratings(table("a,b\n1,2"), reading=Reading.stated(**stated))
+    assert message in str(caught.value)
+
+
+def test_the_scale_that_is_stated_binds(table) -> None:  # type: ignore[no-untyped-def]
+    path = table("rater_id,query_id,result_id,rating\na,q,x,20\nb,q,x,80\na,q,y,99")
+    assert read_ratings(path, reading=Reading.stated(scale="0-200")).scale.scale.cut == 100
+    with pytest.raises(TableError, match="'99' is not allowed; a number from 0 to 90 is allowed"):
+        read_ratings(path, reading=Reading.stated(scale="0-90"))
+    assert np.isclose(read_judgments(path, Reading.stated(scale="0-200")).frame["judgment"], [50, 99]).all()
