@@ -52,6 +52,24 @@ class NextOptions:
 
 
 @dataclass(frozen=True, eq=False)
+class EarlierRounds:
+    """What a further round stands on.
+
+    Parameters
+    ----------
+    design : of the rounds so far
+    pairs : of the rounds so far, as `relstudy.common.pairs_table` has them
+    judgments : query_id, result_id, judgment of those that were rated
+    mappings : by system, from its score to the judgments' scale
+    """
+
+    design: Design
+    pairs: pd.DataFrame
+    judgments: pd.DataFrame
+    mappings: dict[str, FittedMapping]
+
+
+@dataclass(frozen=True, eq=False)
 class NextRound:
     """A further round.
 
@@ -94,20 +112,33 @@ def draw_next_round(
     sources = open_sources(folder, collection, [*asked, *map(str, foreign_tables(folder))], progress)
     design.check_stamps(sources)
     judged = read_judgments(judgments).frame[[*PAIR, "judgment"]]
-    return draw_next_round_from(collection, sources, design, pairs, judged, read_mappings(mappings), options, progress)
+    earlier = EarlierRounds(design, pairs, judged, read_mappings(mappings))
+    return draw_next_round_from(collection, sources, earlier, options, progress)
 
 
 def draw_next_round_from(
     collection: Collection,
     sources: Sequence[Source],
-    design: Design,
-    pairs: pd.DataFrame,
-    judgments: pd.DataFrame,
-    mappings: dict[str, FittedMapping],
+    earlier: EarlierRounds,
     options: NextOptions,
     progress: Progress = silent,
 ) -> NextRound:
-    """As `draw_next_round`, with everything at hand."""
+    """Draw a further round from a collection in memory.
+
+    Parameters
+    ----------
+    collection : whose items ask and answer
+    sources : the systems of the earlier rounds, scoring as they did then
+    earlier : what was drawn and judged so far; a system without a mapping proposes nothing in the new round
+    options : what to draw
+    progress : shows how far the queries have come
+
+    Raises
+    ------
+    RelstudyError
+        when no mapping is of one of the systems, fewer than 50 pairs are judged, or no new pair is proposed
+    """
+    design, pairs, judgments, mappings = earlier.design, earlier.pairs, earlier.judgments, earlier.mappings
     mapped = [source for source in sources if source.name in mappings]
     if not mapped:
         raise RelstudyError(

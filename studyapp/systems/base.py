@@ -49,25 +49,25 @@ def extra(module: str, extra_name: str = "systems") -> Any:
         ) from None
 
 
-def with_position(collection: Collection, query: Item) -> int | None:
-    """The query's place in the collection, or None when it is not a picture there."""
+def query_position(collection: Collection, query: Item) -> int | None:
+    """The query's position in the collection, or None when it is not a picture there."""
     if query.kind != "image" or query.id not in collection:
         return None
     return collection.position(query.id)
 
 
-def image_places(collection: Collection, name: str) -> list[int]:
-    """Places of all pictures; refuses a collection without any."""
-    places = [place for place, item in enumerate(collection) if item.kind == "image"]
-    if not places:
+def image_positions(collection: Collection, name: str) -> list[int]:
+    """Positions of all pictures in the collection; refuses a collection without any."""
+    positions = [position for position, item in enumerate(collection) if item.kind == "image"]
+    if not positions:
         raise RelstudyError(f"system {name} compares pictures, and the collection has none")
-    return places
+    return positions
 
 
-def spread(values: np.ndarray, places: list[int], number: int) -> np.ndarray:
+def spread(values: np.ndarray, positions: list[int], number: int) -> np.ndarray:
     """Scores of the pictures laid out over all items, NaN for the rest."""
-    if len(places) == number:
+    if len(positions) == number:
         return values.astype(np.float64)
     scores = np.full(number, np.nan)
-    scores[places] = values
+    scores[positions] = values
     return scores

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.base import Progress, image_positions, query_position, silent, spread
 
 HUES, SATURATIONS, VALUES, GREYS = 18, 3, 3, 4
 COLOURS = HUES * SATURATIONS * VALUES + GREYS
@@ -71,18 +71,18 @@ class Colour:
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         self._collection = collection
-        self._places = image_places(collection, self.name)
-        self._histograms = np.zeros((len(self._places), COLOURS), dtype=np.float32)
-        for row in progress(range(len(self._places)), "Colour histograms", len(self._places)):
-            pixels = np.asarray(collection.picture(self._places[row]))
+        self._positions = image_positions(collection, self.name)
+        self._histograms = np.zeros((len(self._positions), COLOURS), dtype=np.float32)
+        for row in progress(range(len(self._positions)), "Colour histograms", len(self._positions)):
+            pixels = np.asarray(collection.picture(self._positions[row]))
             counts = np.bincount(palette_index(pixels).ravel(), minlength=COLOURS)
             self._histograms[row] = counts / counts.sum()
-        self._rows = {place: row for row, place in enumerate(self._places)}
+        self._rows = {position: row for row, position in enumerate(self._positions)}
         return self
 
     def score(self, query: Item) -> np.ndarray | None:
-        place = with_position(self._collection, query)
-        if place is None:
+        position = query_position(self._collection, query)
+        if position is None:
             return None
-        shared = np.minimum(self._histograms, self._histograms[self._rows[place]]).sum(axis=1, dtype=np.float64)
-        return spread(shared, self._places, len(self._collection))
+        shared = np.minimum(self._histograms, self._histograms[self._rows[position]]).sum(axis=1, dtype=np.float64)
+        return spread(shared, self._positions, len(self._collection))

@@ -16,7 +16,7 @@ import scipy.sparse as sparse
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.base import Progress, extra, image_positions, query_position, silent, spread
 from relstudy.studyapp.systems.features import picture_features
 from relstudy.studyapp.systems.segments import segment_features
 
@@ -178,14 +178,14 @@ class Concepts:
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.segmentation")
         self._collection = collection
-        self._places = image_places(collection, self.name)
-        self._rows = {place: row for row, place in enumerate(self._places)}
-        found = picture_features(collection, self._places, "segments-1", segment_features, progress)
-        picture, region = np.nonzero(found["area"] > 0)
-        raw = found["features"][picture, region].astype(np.float64)
+        self._positions = image_positions(collection, self.name)
+        self._rows = {position: row for row, position in enumerate(self._positions)}
+        features = picture_features(collection, self._positions, "segments-1", segment_features, progress)
+        picture, region = np.nonzero(features["area"] > 0)
+        raw = features["features"][picture, region].astype(np.float64)
         spread_of = raw.std(axis=0)
         regions = (raw - raw.mean(axis=0)) / np.where(spread_of > 1e-9, spread_of, 1)
-        number = len(self._places)
+        number = len(self._positions)
         words, word_picture, vocabulary = self._words() if self.name.startswith("rwmm") else ([], [], 0)
         self._blobs = Blobs(
             number,
@@ -198,7 +198,7 @@ class Concepts:
         if self.name.endswith("-all"):
             self._fold = np.zeros(number, dtype=np.int64)
             self._models = [ConceptModel.train(self._blobs, self._concepts, self._seed)]
-            known = self._blobs
+            seen = self._blobs
         else:
             if number < 2 * FOLDS:
                 raise RelstudyError(
@@ -210,25 +210,26 @@ class Concepts:
                 for fold in range(FOLDS)
             ]
             # a held-out picture is known by its regions alone
-            known = self._blobs.without_words()
-        self._mixtures = [model.mixtures(known) for model in self._models]
+            seen = self._blobs.without_words()
+        self._mixtures = [model.mixtures(seen) for model in self._models]
         return self
 
     def score(self, query: Item) -> np.ndarray | None:
-        place = with_position(self._collection, query)
-        if place is None:
+        position = query_position(self._collection, query)
+        if position is None:
             return None
-        row = self._rows[place]
+        row = self._rows[position]
         own = self._blobs.regions[self._blobs.picture == row]
         by_model = [self._emission(own, which) for which in range(len(self._models))]
         if len(by_model) == 1:
             scores = by_model[0]
         else:
             # the third of the collection that holds neither the query nor the candidate
-            mine, theirs = self._fold[row], self._fold
-            neither = np.where(theirs == mine, (mine + 1) % FOLDS, FOLDS - mine - theirs)
+            of_query, of_candidate = self._fold[row], self._fold
+            other = FOLDS - of_query - of_candidate
+            neither = np.where(of_candidate == of_query, (of_query + 1) % FOLDS, other)
             scores = np.choose(neither, by_model)
-        return spread(scores, self._places, len(self._collection))
+        return spread(scores, self._positions, len(self._collection))
 
     def _emission(self, regions: np.ndarray, which: int) -> np.ndarray:
         model, mixture = self._models[which], self._mixtures[which]
@@ -240,7 +241,7 @@ class Concepts:
         return (emitted - average[:, None]).mean(axis=0)
 
     def _words(self) -> tuple[list[int], list[int], int]:
-        keywords = [sorted(self._collection.items[place].keywords) for place in self._places]
+        keywords = [sorted(self._collection.items[position].keywords) for position in self._positions]
         vocabulary = {
             word: column for column, word in enumerate(sorted({word for entry in keywords for word in entry}))
         }

@@ -24,13 +24,13 @@ WORTH_PROCESSES = 64
 
 
 def picture_features(
-    collection: Collection, places: list[int], name: str, compute: Compute, progress: Progress
+    collection: Collection, positions: list[int], name: str, compute: Compute, progress: Progress
 ) -> dict[str, np.ndarray]:
     """Stack what `compute` gives for each picture.
 
     Parameters
     ----------
-    places : of the pictures in the collection
+    positions : of the pictures in the collection
     name : of the file the features are kept in, scores/.index/NAME.npz; change it when `compute` changes
     compute : a function of a module, from uint8 pixels [height, width, 3] to arrays of fixed shape
 
@@ -38,23 +38,23 @@ def picture_features(
     -------
     by name, arrays [pictures, ...]
     """
-    kept = None if collection.folder is None else collection.folder / "scores" / ".index" / f"{name}.npz"
-    if kept is not None and (found := _read(kept, collection.fingerprint)) is not None:
-        return found
-    paths = [collection.items[place].path for place in places]
+    file = None if collection.folder is None else collection.folder / "scores" / ".index" / f"{name}.npz"
+    if file is not None and (stored := _read(file, collection.fingerprint)) is not None:
+        return stored
+    paths = [collection.items[position].path for position in positions]
     batches = [[path for path in paths[start : start + BATCH] if path] for start in range(0, len(paths), BATCH)]
     work = partial(_batch, compute)
     rows: list[dict[str, np.ndarray]] = []
     workers = min(os.cpu_count() or 1, 8)
-    if workers > 1 and len(places) >= WORTH_PROCESSES:
+    if workers > 1 and len(positions) >= WORTH_PROCESSES:
         # spawn: the parent may hold threads (a web server, BLAS) that do not survive a fork
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             rows = _collect(pool.map(work, batches), len(batches), name, progress)
     else:
         rows = _collect(map(work, batches), len(batches), name, progress)
     stacked = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
-    if kept is not None:
-        with replacing(kept) as beside, beside.open("wb") as handle:
+    if file is not None:
+        with replacing(file) as beside, beside.open("wb") as handle:
             np.savez(handle, allow_pickle=False, fingerprint=np.array(collection.fingerprint), **stacked)
     return stacked
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.base import Progress, image_positions, query_position, silent, spread
 from relstudy.studyapp.systems.colour import COLOURS, palette_index
 from relstudy.studyapp.systems.features import picture_features
 from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
@@ -36,8 +36,8 @@ def gift_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
     square = np.asarray(Image.fromarray(rgb).resize((SIDE, SIDE), Image.Resampling.BILINEAR))
     colours = palette_index(square)
     block = np.arange(SIDE) // BLOCK
-    place = block[:, None] * ACROSS + block[None, :]
-    counts = np.bincount((place * COLOURS + colours).ravel(), minlength=ACROSS**2 * COLOURS)
+    of_block = block[:, None] * ACROSS + block[None, :]
+    counts = np.bincount((of_block * COLOURS + colours).ravel(), minlength=ACROSS**2 * COLOURS)
     counts = counts.reshape(ACROSS, ACROSS, COLOURS)
     modes = []
     level = counts
@@ -112,9 +112,9 @@ class Gift:
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         self._collection = collection
-        self._places = image_places(collection, self.name)
-        self._rows = {place: row for row, place in enumerate(self._places)}
-        features = picture_features(collection, self._places, "gift-1", gift_features, progress)
+        self._positions = image_positions(collection, self.name)
+        self._rows = {position: row for row, position in enumerate(self._positions)}
+        features = picture_features(collection, self._positions, "gift-1", gift_features, progress)
         self._groups: list[tuple[np.ndarray, np.ndarray, InvertedFile]] = []
         if "colour" in VARIANTS[self.name]:
             modes = features["modes"].astype(np.int64)
@@ -129,15 +129,15 @@ class Gift:
         return self
 
     def score(self, query: Item) -> np.ndarray | None:
-        place = with_position(self._collection, query)
-        if place is None:
+        position = query_position(self._collection, query)
+        if position is None:
             return None
-        row = self._rows[place]
-        scores = np.zeros(len(self._places))
+        row = self._rows[position]
+        scores = np.zeros(len(self._positions))
         for histogram, codes, index in self._groups:
             scores += np.minimum(histogram, histogram[row]).sum(axis=1, dtype=np.float64)
             scores += index.score(codes[row].astype(np.int64))
-        return spread(scores / (2 * len(self._groups)), self._places, len(self._collection))
+        return spread(scores / (2 * len(self._groups)), self._positions, len(self._collection))
 
 
 def _bands(energy: np.ndarray) -> np.ndarray:
@@ -145,9 +145,9 @@ def _bands(energy: np.ndarray) -> np.ndarray:
     number = len(energy)
     per_filter = energy.reshape(number, FILTERS, -1)
     # deciles of at most 500 pictures are as good and need no copy of the whole
-    chosen = per_filter[:: max(1, number // 500)]
+    sample = per_filter[:: max(1, number // 500)]
     bands = np.empty(per_filter.shape, dtype=np.uint8)
     for position in range(FILTERS):
-        edges = np.quantile(chosen[:, position], np.arange(1, BANDS) / BANDS)
+        edges = np.quantile(sample[:, position], np.arange(1, BANDS) / BANDS)
         bands[:, position] = np.searchsorted(edges, per_filter[:, position], side="right")
     return bands.reshape(number, -1)

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, extra, image_places, silent, spread, with_position
+from relstudy.studyapp.systems.base import Progress, extra, image_positions, query_position, silent, spread
 from relstudy.studyapp.systems.features import picture_features
 
 BLOCK = 4
@@ -155,18 +155,19 @@ class Simplicity:
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.color"), extra("pywt")
         self._collection = collection
-        self._places = image_places(collection, self.name)
-        self._rows = {place: row for row, place in enumerate(self._places)}
-        found = picture_features(collection, self._places, "simplicity-1", regions, progress)
-        self._area, self._features, self._shape = found["area"], found["features"], found["shape"]
+        self._positions = image_positions(collection, self.name)
+        self._rows = {position: row for row, position in enumerate(self._positions)}
+        stored = picture_features(collection, self._positions, "simplicity-1", regions, progress)
+        self._area, self._features, self._shape = stored["area"], stored["features"], stored["shape"]
         return self
 
     def score(self, query: Item) -> np.ndarray | None:
-        place = with_position(self._collection, query)
-        if place is None:
+        position = query_position(self._collection, query)
+        if position is None:
             return None
-        row = self._rows[place]
-        own = self._area[row] > 0
-        distance = region_distances(self._features, self._shape, self._features[row, own], self._shape[row, own])
-        apart = integrated_region_matching(distance, self._area[row, own], self._area)
-        return spread(-apart, self._places, len(self._collection))
+        row = self._rows[position]
+        present = self._area[row] > 0
+        query_features, query_shape = self._features[row, present], self._shape[row, present]
+        distance = region_distances(self._features, self._shape, query_features, query_shape)
+        apart = integrated_region_matching(distance, self._area[row, present], self._area)
+        return spread(-apart, self._positions, len(self._collection))

@@ -71,7 +71,7 @@ class Vectors:
             vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
         self._vectors = vectors
         self._rows = {name: row for row, name in enumerate(ids)}
-        self._places = np.array([collection.position(name) for name in ids], dtype=np.int64)
+        self._positions = np.array([collection.position(name) for name in ids], dtype=np.int64)
         self._size = len(collection)
         return self
 
@@ -79,11 +79,11 @@ class Vectors:
         row = self._rows.get(query.id)
         if row is None:
             return None
-        own = self._vectors[row]
+        vector = self._vectors[row]
         apart = self._measure == "l2"
-        found = -np.linalg.norm(self._vectors - own, axis=1) if apart else self._vectors @ own
+        similarity = -np.linalg.norm(self._vectors - vector, axis=1) if apart else self._vectors @ vector
         scores = np.full(self._size, np.nan)
-        scores[self._places] = found
+        scores[self._positions] = similarity
         return scores
 
     def _read(self) -> np.ndarray:
