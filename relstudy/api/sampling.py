@@ -58,7 +58,7 @@ class Sample(Shown):
         good : assumed share of all pairs that are good matches
         skill : assumed correlation of a system's scores with what people value
         """
-        return summarise(self.drawn, cost_of(self.folder, self.study, raters, seconds), good, skill)
+        return summarise(self.drawn, self.study, cost_of(self.folder, self.study, raters, seconds), good, skill)
 
     def heading(self) -> str:
         """How many pairs of how many queries."""

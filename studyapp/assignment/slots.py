@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,16 +25,20 @@ RESERVED_SECONDS = 120.0
 MOST_UNDECIDED = 2
 
 
-def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
-    """Slots of a block whose page the rater has not had."""
-    had_before = sa.select(assignments.c.id).where(
+def _had_before() -> sa.Select[Any]:
+    """The rater's page of unique pairs that a slot is of."""
+    return sa.select(assignments.c.id).where(
         assignments.c.rater == sa.bindparam("rater"),
         assignments.c.page_id == slots.c.page_id,
         assignments.c.kind == "pair",
     )
+
+
+def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
+    """Slots of a block whose page the rater has not had."""
     return (
         sa.select(slots.c.id, slots.c.page_id)
-        .where(slots.c.block == sa.bindparam("block"), *conditions, ~had_before.exists())
+        .where(slots.c.block == sa.bindparam("block"), *conditions, ~_had_before().exists())
         .order_by(slots.c.order_key)
         .limit(1)
     )
@@ -44,6 +48,15 @@ def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
 _LEASED = _slots_for_rater(slots.c.state == LEASED)
 _EXPIRED = _LEASED.where(slots.c.leased_until < sa.bindparam("now")).with_for_update(skip_locked=True)
 _OPEN = _slots_for_rater(slots.c.state == OPEN).with_for_update(skip_locked=True)
+_LEFT = (
+    sa.select(slots.c.id)
+    .where(
+        slots.c.block.in_(sa.bindparam("blocks", expanding=True)),
+        (slots.c.state == OPEN) | ((slots.c.state == LEASED) & (slots.c.leased_until < sa.bindparam("now"))),
+        ~_had_before().exists(),
+    )
+    .limit(1)
+)
 _FIRST_TO_EXPIRE = sa.select(sa.func.min(slots.c.leased_until)).where(
     slots.c.block == sa.bindparam("block"), slots.c.state == LEASED
 )
@@ -69,6 +82,12 @@ def draw(visit: Visit, position: int, block: Block) -> bool:
     until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
     visit.connection.execute(_LEASE, {"slot": slot.id, "until": until, "assignment": key})
     return True
+
+
+def any_left(connection: sa.Connection, rater: int, blocks: Sequence[Block], now: float) -> bool:
+    """Whether these blocks have a page of unique pairs that the rater could be given."""
+    names = [block.name for block in blocks if block.unique]
+    return bool(names) and connection.execute(_LEFT, {"blocks": names, "rater": rater, "now": now}).first() is not None
 
 
 def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:

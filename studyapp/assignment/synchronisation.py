@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.checks import add_check_pages
+from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
@@ -34,8 +35,8 @@ def prepare(folder: str | Path, store: Store | None = None) -> Study:
 def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
     """Make the database hold what the study's files say; nothing that was rated is touched.
 
-    New pairs become new pages; a pair that left pairs.csv is handed out no more; a pair whose meaning changed is
-    refused, because ratings may already stand under its id.
+    New pairs become new pages; a pair that left pairs.csv is handed out no more. Where a pair's id stands for another
+    pair now, a study that nobody has rated in begins anew; with ratings it is refused, since they stand under that id.
     """
     wanted = {
         pair.pair_id: pair for pair in [*pairs_to_rate(study.folder / "pairs.csv", items), *known_pairs(study, items)]
@@ -45,7 +46,12 @@ def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(4242424243)"))
         _claim(connection, study, store)
         stored = {row.pair_id: row for row in connection.execute(sa.select(pairs))}
-        _refuse_changes(stored, wanted)
+        changed = _changed(stored, wanted)
+        if changed:
+            if has_ratings(connection):
+                raise RelstudyError(changed)
+            clear_draw(connection)
+            stored = {}
         for block in study.blocks:
             _add_pages(connection, study, block, wanted)
         checks = add_check_pages(connection, study, items, wanted)
@@ -68,15 +74,17 @@ def _claim(connection: sa.Connection, study: Study, store: Store) -> None:
         )
 
 
-def _refuse_changes(stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
+def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
+    """What to say of a pair that the database has as another; empty where there is none."""
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
         if pair and (pair.query_id, pair.result_id, pair.block) != (row.query_id, row.result_id, row.block):
-            raise RelstudyError(
+            return (
                 f"pairs.csv: pair {pair_id!r} is query {pair.query_id!r}, result {pair.result_id!r}, block "
                 f"{pair.block!r}, but the study's database has it as {row.query_id!r}, {row.result_id!r}, {row.block!r}; "
                 "ratings may stand under this id, so give the new pair a new one"
             )
+    return ""
 
 
 def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[str, Pair]) -> None:

@@ -11,13 +11,6 @@ from pathlib import Path
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 
-IMAGE_TYPES = {
-    b"\xff\xd8\xff": "image/jpeg",
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
-
 
 @dataclass(frozen=True)
 class DisplayedItem:
@@ -67,13 +60,3 @@ class DisplayedItems:
         if unknown:
             shown = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
             raise RelstudyError(f"{what}: not in collection.csv: {shown}")
-
-
-def image_type(head: bytes) -> str | None:
-    """The media type by the file's first bytes; None for anything but JPEG, PNG, GIF and WebP."""
-    for magic, media_type in IMAGE_TYPES.items():
-        if head.startswith(magic):
-            return media_type
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    return None

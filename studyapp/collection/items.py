@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import Checked, read_table
+from relstudy.studyapp.collection.image_files import can_be_shown
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -65,9 +66,11 @@ class Collection:
     [0]
     """
 
-    def __init__(self, items: Iterable[Item], folder: Path | None = None) -> None:
+    def __init__(self, items: Iterable[Item], folder: Path | None = None, assumed_queries: int = 0) -> None:
+        """`assumed_queries`: how many texts were taken for queries only because they stand beside pictures."""
         self.items = tuple(items)
         self.folder = folder
+        self.assumed_queries = assumed_queries
         self._positions = {item.id: position for position, item in enumerate(self.items)}
 
     @classmethod
@@ -123,6 +126,10 @@ class Collection:
             there = np.array([(root / path).is_file() for path in values["path"]], bool)
             table.add(is_image & ~inside, "path", f"a path that stays inside the study's folder {folder} is allowed")
             table.add(is_image & inside & ~there, "path", f"a picture's file is needed there, seen from {folder}")
+            shown = [
+                not ok or can_be_shown(root / path) for path, ok in zip(values["path"], is_image & there, strict=True)
+            ]
+            table.add(~np.array(shown, bool), "path", "a picture that browsers show is needed: JPEG, PNG, GIF or WebP")
         silent = np.array(
             [
                 kind == "text" and not text and not title
@@ -136,6 +143,7 @@ class Collection:
         if number == 0:
             raise RelstudyError(f"{table.file}: there is no item; at least a query and a result are needed")
         text_role = "query" if is_image.any() else "both"
+        unsaid = [kind == "text" and not role for kind, role in zip(kinds, values["role"], strict=True)]
         return cls(
             (
                 Item(
@@ -159,6 +167,7 @@ class Collection:
                 )
             ),
             folder,
+            sum(unsaid) if is_image.any() else 0,
         )
 
     def __len__(self) -> int:
@@ -203,6 +212,14 @@ class Collection:
         return {
             "image": np.array([place for place, kind in may if kind == "image"], dtype=np.int64),
             "text": np.array([place for place, _ in may], dtype=np.int64),
+        }
+
+    def roles(self) -> dict[str, Any]:
+        """How many pictures and texts may ask and may answer, and how many texts were only taken for queries."""
+        return {
+            "queries": {kind: len(self.queries(kind)) for kind in KINDS},
+            "results": {kind: sum(item.kind == kind and item.role != "query" for item in self.items) for kind in KINDS},
+            "assumed_queries": self.assumed_queries,
         }
 
     def paradigms(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import click
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("-n", "--count", default=0, type=click.IntRange(0, 100_000), help="How many personal links to make.")
 @click.option(
-    "--url", default="", help="Public address of the app; default: the study's url, else http://localhost:8000."
+    "--url", default="", help="Public address of the app; default: the study's url, else where it was last served."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the links to this CSV file (mode 0600).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -27,10 +27,13 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
     from relstudy.common.console import print_json, print_table, say
     from relstudy.studyapp.assignment.invitations import crowd_link
     from relstudy.studyapp.assignment.invitations import invite as make
+    from relstudy.studyapp.assignment.study_state import read_address
     from relstudy.studyapp.commands.opening import open_study
 
     study, store = open_study(folder)
-    base = (url or study.url or "http://localhost:8000").rstrip("/")
+    with store.read() as connection:
+        served_at = read_address(connection)
+    base = (url or study.url or served_at or "http://localhost:8000").rstrip("/")
     made = make(store, study, count) if count else []
     links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
     crowd = crowd_link(study)
@@ -47,6 +50,11 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
     if as_json:
         print_json(result)
         return
+    if not (url or study.url):
+        where = (
+            "where the study was last served" if served_at else "where `relstudy serve` listens if nothing else is said"
+        )
+        say(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
     if links and output is None:
         print_table([list(map(str, link.values())) for link in links], list(links[0]))
     if crowd:

@@ -22,7 +22,7 @@ import click
 def new(folder: Path, pictures: int, seed: int) -> None:
     """Start a study: write a commented study.toml and an example collection of painted pictures.
 
-    Nothing that is there already is written over.
+    Where FOLDER has a collection.csv, study.toml asks for what it holds: pictures, texts or both. Nothing that is there already is written over.
 
     \b
     Example:
@@ -33,13 +33,15 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     from relstudy.common.console import progress, say
     from relstudy.common.errors import RelstudyError
     from relstudy.common.tables import write_text
+    from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.starter import starter_toml
 
     settings = folder / "study.toml"
     if settings.exists():
         raise RelstudyError(f"{settings} is there already; nothing was written")
     has_collection = (folder / "collection.csv").exists()
-    write_text(starter_toml(folder.resolve().name), settings)
+    paradigms = Collection.load(folder).paradigms() if has_collection else ("image",)
+    write_text(starter_toml(folder.resolve().name, paradigms or ("image",)), settings)
     if pictures and not has_collection:
         from relstudy.studyapp.rendered.collection import make_collection, write_collection
 

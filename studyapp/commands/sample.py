@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.console import print_json, progress
+from relstudy.common.console import print_json, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
@@ -104,7 +104,11 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     help="With --from-mappings: which way of asking.",
 )
 @click.option("--preview", is_flag=True, help="Say what would be drawn; write nothing.")
-@click.option("--overwrite", is_flag=True, help="Draw anew even though ratings exist.")
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Draw anew even though ratings exist; the study as it is is kept in FOLDER/earlier-1.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
 def sample(
     folder: Path,
@@ -157,7 +161,12 @@ def sample(
         return
     if mappings or judgments or same_queries:
         raise click.UsageError("--mappings, --judgments and --same-queries go with --from-mappings")
-    _refuse_to_replace(folder, overwrite or preview)
+    rated = None if preview else _ratings_of(folder)
+    if rated and not overwrite:
+        raise RelstudyError(
+            f"{folder / 'pairs.csv'} has ratings in {rated}, and a new draw would give its pair ids to other pairs; add a "
+            "round with --from-mappings, or pass --overwrite, which keeps this study in a folder beside it and starts anew"
+        )
     options = SampleOptions(
         systems=None if systems is None else [name.strip() for name in systems.split(",") if name.strip()],
         queries=queries,
@@ -170,24 +179,37 @@ def sample(
         page=base_pages(study),
         seed=seed,
     )
-    chosen = draw_sample(folder, options, bar)
+    drawn = draw_sample(folder, options, bar)
+    kept = None
     if not preview:
-        write(folder, chosen)
-    summary = summarise(chosen, cost, good, skill)
+        kept = write(folder, drawn, keep_old=rated is not None)
+    summary = summarise(drawn, study, cost, good, skill)
     if as_json:
-        print_json(summary)
-    else:
-        print_preview(folder, summary, preview)
+        print_json({**summary, "kept": None if kept is None else str(kept)})
+        return
+    print_preview(folder, summary, preview)
+    if kept is not None:
+        say(f"The study as it was, with its ratings, is in {kept}. A server that is running must be started again.")
 
 
-def write(folder: Path, chosen: Sample | NextRound) -> None:
-    """Write pairs.csv, design.json and the scores of built-in systems."""
+def write(folder: Path, drawn: Sample | NextRound, *, keep_old: bool = False) -> Path | None:
+    """Write pairs.csv, design.json and the scores of built-in systems.
+
+    With `keep_old`, the study as it was is kept first; where, is what is returned.
+    """
     from relstudy.common.pairs_table import write_pairs
-    from relstudy.studyapp.sampling.sources import computed
+    from relstudy.studyapp.sampling.sources import is_built_in
 
-    chosen.scores.write(folder, [name for name in chosen.scores.systems if computed(name)])
-    write_pairs(chosen.pairs, folder / "pairs.csv")
-    chosen.design.save(folder)
+    stamps = {name: stamp for each in drawn.design.rounds for name, stamp in each.systems.items()}
+    drawn.scores.write(folder, [name for name in drawn.scores.systems if is_built_in(stamps.get(name, ""))])
+    kept = None
+    if keep_old:
+        from relstudy.studyapp.assignment.new_draw import set_aside
+
+        kept = set_aside(folder)
+    write_pairs(drawn.pairs, folder / "pairs.csv")
+    drawn.design.save(folder)
+    return kept
 
 
 def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:
@@ -217,10 +239,12 @@ def _given(file: Path | None) -> list[str] | None:
     return ids
 
 
-def _refuse_to_replace(folder: Path, allowed: bool) -> None:
-    rated = [name for name in ("study.db", "ratings.csv") if (folder / name).exists()]
-    if rated and (folder / "pairs.csv").exists() and not allowed:
-        raise RelstudyError(
-            f"{folder / 'pairs.csv'} has ratings in {rated[0]}, and a new draw would give its pair ids to other pairs; "
-            "add a round with --from-mappings, or pass --overwrite and start the study anew"
-        )
+def _ratings_of(folder: Path) -> str | None:
+    """Where the study that was drawn before keeps its ratings; None where nobody has rated."""
+    if not (folder / "pairs.csv").exists():
+        return None
+    from relstudy.studyapp.assignment.new_draw import study_has_ratings
+
+    if study_has_ratings(folder):
+        return "study.db" if (folder / "study.db").exists() else "its database"
+    return "ratings.csv" if (folder / "ratings.csv").exists() else None

@@ -62,9 +62,20 @@ def _seconds(folder: Path | None, given: float | None) -> tuple[float, str]:
     return 6.0, "an assumption (--seconds)"
 
 
-def summarise(chosen: Sample, cost: Cost, good: float, skill: float) -> dict[str, Any]:
-    """The preview as plain JSON."""
-    pairs = chosen.pairs
+def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill: float) -> dict[str, Any]:
+    """The preview as plain JSON.
+
+    Parameters
+    ----------
+    drawn : the first round
+    study : study.toml, from which it follows who is shown what; None where there is none yet
+    cost : what ratings cost
+    good, skill : the assumptions of `chance_of_good`
+    """
+    from relstudy.studyapp.assignment.shown import pairs_not_shown
+
+    pairs = drawn.pairs
+    counts = {(str(kind), str(by)): len(rows) for (kind, by), rows in pairs.groupby(["block", "paradigm"])}
     blocks = pairs["block"].value_counts()
     base, unique = int(blocks.get("base", 0)), int(blocks.get("unique", 0))
     return {
@@ -73,24 +84,31 @@ def summarise(chosen: Sample, cost: Cost, good: float, skill: float) -> dict[str
         "unique_pairs": unique,
         "queries": {str(kind): int(group["query_id"].nunique()) for kind, group in pairs.groupby("paradigm")},
         "sources": {str(name): int(count) for name, count in pairs["source"].value_counts().items()},
-        "smallest_inclusion_probability": chosen.expectation.smallest,
+        "smallest_inclusion_probability": drawn.expectation.smallest,
         "expected_good_share": {
-            "value": round(chosen.expectation.good_share(good, skill), 4),
+            "value": round(drawn.expectation.good_share(good, skill), 4),
             "random_pairs": good,
             "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what "
             "people value",
         },
         **cost.of(base, unique),
+        "taken_as": drawn.roles,
+        "not_shown": [] if study is None else [vars(entry) for entry in pairs_not_shown(counts, study)],
     }
 
 
 def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     """Print what `summarise` gives as a table, and what its figures rest on."""
+    from relstudy.studyapp.assignment.shown import NotShown, say_not_shown
+
     hours = summary["rater_hours"]
     share = summary["expected_good_share"]
     queries = ", ".join(f"{number} by {kind}" for kind, number in summary["queries"].items())
+    taken = summary["taken_as"]
     print_table(
         [
+            ["taken as queries", _items(taken["queries"])],
+            ["taken as results", _items(taken["results"])],
             ["pairs", f"{summary['pairs']} ({summary['base_pairs']} base, {summary['unique_pairs']} unique)"],
             ["queries", queries],
             ["proposed by", ", ".join(f"{name} {number}" for name, number in summary["sources"].items())],
@@ -104,6 +122,13 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
         ],
         ["", "preview" if preview else "drawn"],
     )
+    if taken["assumed_queries"]:
+        say(
+            f"{taken['assumed_queries']} texts have no role and stand beside pictures, so they are queries only; role "
+            "result or both in collection.csv lets them answer, too."
+        )
+    for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
+        say(f"Mind: {sentence}.")
     say(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
     seconds = summary["seconds_per_rating"]
     say(f"Rater hours: {seconds['value']:.3g} seconds per rating, {seconds['source']}.")
@@ -111,6 +136,13 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
         say("Nothing was written.")
     else:
         say(f"Wrote {folder / 'pairs.csv'}, {folder / 'design.json'} and the systems' scores.")
+
+
+def _items(counts: dict[str, int]) -> str:
+    """So many pictures and texts in words."""
+    words = {"image": "picture", "text": "text"}
+    named = [f"{count} {words[kind]}{'s' * (count != 1)}" for kind, count in counts.items() if count]
+    return ", ".join(named) or "none"
 
 
 def print_next_round(

@@ -29,6 +29,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     """
     from relstudy.common.console import print_json, print_table
     from relstudy.studyapp.assignment.leases import read_leases
+    from relstudy.studyapp.assignment.shown import say_not_shown
     from relstudy.studyapp.assignment.study_state import write_state
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.monitoring.statistics import study_statistics
@@ -65,6 +66,8 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     ]
     header = ["block", "scale", "pairs", "ratings", "undecided", "pages", "leased", "expired", "surplus", "seconds"]
     print_table(rows, [*header, "uniformity error"])
+    for sentence in say_not_shown(now.not_shown):
+        click.echo(f"\n{sentence}.")
     if raters:
         click.echo()
         people = [

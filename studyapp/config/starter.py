@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _TOML = '''# What is asked of whom. docs/app.md explains every setting; `relstudy serve` checks them all.
 
@@ -45,34 +46,7 @@ seed = 0                           # the order in which pairs are handed out
 # Blocks: the base block, which everyone rates, then the unique pairs, each handed to `ratings_per_pair` raters.
 # Scales: "1-5", "binary", "1-9", or one of your own (below).
 
-[[blocks]]
-name = "base"
-pairs = "base"
-paradigm = "image"                 # query by image; "text": query by text
-scale = "1-5"
-results_per_page = 4
-question = "How well does each picture match the picture above?"
-repeats = 0                        # pages shown a second time, to see how steady a rater is
-
-[[blocks]]
-name = "unique"
-pairs = "unique"
-paradigm = "image"
-scale = "1-5"
-results_per_page = 4
-question = "How well does each picture match the picture above?"
-ratings_per_pair = 1
-pairs_per_rater = 100              # or "all"
-more = 20                          # what "rate some more" adds
-
-# Query by text, one result a page:
-# [[blocks]]
-# name = "words"
-# pairs = "unique"
-# paradigm = "text"
-# scale = "1-9"
-# question = "How well does the picture match the words?"
-
+{blocks}
 # A scale of your own:
 # [scales.stars]
 # values = [1, 2, 3]
@@ -107,8 +81,54 @@ more = 20                          # what "rate some more" adds
 '''
 
 
-def starter_toml(name: str) -> str:
+_IMAGE_BLOCKS = """[[blocks]]
+name = "base"
+pairs = "base"
+paradigm = "image"                 # query by image; "text": query by text
+scale = "1-5"
+results_per_page = 4
+question = "How well does each picture match the query?"
+repeats = 0                        # pages shown a second time, to see how steady a rater is
+
+[[blocks]]
+name = "unique"
+pairs = "unique"
+paradigm = "image"
+scale = "1-5"
+results_per_page = 4
+question = "How well does each picture match the query?"
+ratings_per_pair = 1
+pairs_per_rater = 100              # or "all"
+more = 20                          # what "rate some more" adds
+"""
+_TEXT_BLOCKS = """[[blocks]]
+name = "{name}base"
+pairs = "base"
+paradigm = "text"                  # query by text, one result a page
+scale = "1-5"
+results_per_page = 1
+question = "How well does this match the query?"
+
+[[blocks]]
+name = "{name}unique"
+pairs = "unique"
+paradigm = "text"
+scale = "1-5"
+results_per_page = 1
+question = "How well does this match the query?"
+ratings_per_pair = 1
+pairs_per_rater = 100              # or "all"
+more = 20                          # what "rate some more" adds
+"""
+
+
+def starter_toml(name: str, paradigms: Sequence[str] = ("image",)) -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
+
+    Parameters
+    ----------
+    name : the folder's
+    paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
     --------
@@ -116,4 +136,11 @@ def starter_toml(name: str) -> str:
     True
     """
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
-    return _TOML.format(id=cleaned or "study")
+    text_blocks = _TEXT_BLOCKS.format(name="words, " if "image" in paradigms else "")
+    blocks = [_IMAGE_BLOCKS] if "image" in paradigms else []
+    if "text" in paradigms:
+        blocks.append(text_blocks)
+    else:
+        said = "# Query by text, for a collection that holds texts:\n"
+        blocks.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
+    return _TOML.format(id=cleaned or "study", blocks="\n".join(blocks))

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from relstudy.analysis.indices.uniformity import uniformity_error
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
+from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, KnownPair
@@ -72,6 +73,7 @@ class Status:
     ratings: int
     blocks: list[BlockStatus] = field(default_factory=list)
     people: list[RaterStatus] = field(default_factory=list)
+    not_shown: list[NotShown] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -86,6 +88,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         answers = connection.execute(_ANSWERS).all()
         people = read_raters(connection)
         blocks = [_block(connection, block, answers, moment) for block in study.blocks]
+        not_shown = stored_not_shown(connection, study)
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)
@@ -99,6 +102,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         ratings=len(answers),
         blocks=blocks,
         people=[_person(person, known_pairs, by_rater.get(person.id, [])) for person in people],
+        not_shown=not_shown,
     )
 
 

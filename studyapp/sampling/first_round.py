@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,12 +72,14 @@ class Sample:
     design : from which the probability of any pair can be computed again
     expectation : what the preview is computed from
     scores : what the systems said of the queries drawn
+    roles : what the collection's items were taken for, as `Collection.roles` gives it
     """
 
     pairs: pd.DataFrame
     design: Design
     expectation: Expectation
     scores: ScoreTableWriter
+    roles: dict[str, Any]
 
 
 def draw_sample(folder: Path, options: SampleOptions, progress: Progress = silent) -> Sample:
@@ -149,7 +152,7 @@ def draw_sample_from(
         chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
         pairs.loc[rows_of[chosen], "block"] = "base"
     pairs = number_pairs(pairs, rng, first=1)
-    return Sample(pairs, Design((this,)), expectation, scores)
+    return Sample(pairs, Design((this,)), expectation, scores, collection.roles())
 
 
 def draw_queries(

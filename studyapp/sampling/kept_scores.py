@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.studyapp.sampling.computed_tables import note_computed, require_computed
+
 CSV_ROWS = 250_000
 FULL_ROWS = 2_000_000
 DEPTH = 1_000
@@ -55,18 +57,25 @@ class ScoreTableWriter:
         return frame[frame["query_id"] != frame["result_id"]].reset_index(drop=True)
 
     def write(self, folder: Path, systems: list[str]) -> list[Path]:
-        """Write the tables of these systems into FOLDER/scores; an older table of the same system is replaced."""
+        """Write the tables of these systems into FOLDER/scores; an older table of the same system is replaced.
+
+        Raises
+        ------
+        RelstudyError
+            when a table that somebody else made stands there; then nothing is written
+        """
         from relstudy.mapping.scores import write_scores
 
+        files = {name: [folder / "scores" / f"{name}{ending}" for ending in (".csv", ".parquet")] for name in systems}
+        require_computed(path for pair in files.values() for path in pair)
         written = []
-        for system in systems:
+        for system, (target, other) in files.items():
             frame = self.table(system)
-            stem = folder / "scores" / system
-            target, other = (Path(f"{stem}{ending}") for ending in (".csv", ".parquet"))
             if len(frame) > CSV_ROWS:
                 target, other = other, target
             frame["score"] = frame["score"].astype(np.float32)
             write_scores(frame, target)
             other.unlink(missing_ok=True)
             written.append(target)
+        note_computed(written)
         return written

@@ -21,7 +21,7 @@ from relstudy.studyapp.sampling.drawing import simple_random_sample
 from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
-from relstudy.studyapp.sampling.sources import Source, computed, foreign_tables, open_sources
+from relstudy.studyapp.sampling.sources import Source, foreign_tables, is_built_in, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
@@ -107,7 +107,7 @@ def draw_next_round(
     design = Design.load(folder)
     pairs = _drawn_pairs(folder / "pairs.csv")
     asked = dict.fromkeys(
-        stamp.rpartition(":")[0] for this in design.rounds for name, stamp in this.systems.items() if computed(name)
+        stamp.rpartition(":")[0] for this in design.rounds for stamp in this.systems.values() if is_built_in(stamp)
     )
     sources = open_sources(folder, collection, [*asked, *map(str, foreign_tables(folder))], progress)
     design.check_stamps(sources)

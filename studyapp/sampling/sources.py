@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import SOURCE_SEPARATOR
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.computed_tables import is_computed
 from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent
 
@@ -132,11 +134,7 @@ def open_sources(
                 f"{', '.join(SYSTEMS)} (or vectors:FILE.npy)"
             )
         sources.extend(table_sources(path, collection))
-    seen: set[str] = set()
-    for source in sources:
-        if source.name in seen or source.name in RESERVED:
-            raise RelstudyError(f"two systems cannot both be named {source.name!r} ({', '.join(RESERVED)} are taken)")
-        seen.add(source.name)
+    _check_names(sources)
     if not sources:
         raise RelstudyError(
             f"{folder}: no system can rank this collection; give keywords or pictures in collection.csv, or a score "
@@ -145,18 +143,38 @@ def open_sources(
     return sources
 
 
+def _check_names(sources: Sequence[Source]) -> None:
+    """Refuse systems that cannot be told apart by name."""
+    files: dict[str, str] = {}
+    for source in sources:
+        file = source.file if isinstance(source, TableSource) else ""
+        if source.name in RESERVED:
+            raise RelstudyError(f"no system can be named {source.name!r}; {', '.join(RESERVED)} are taken")
+        if SOURCE_SEPARATOR in source.name:
+            raise RelstudyError(
+                f"{file or source.name}: no system can be named {source.name!r}, since {SOURCE_SEPARATOR!r} stands "
+                "between two names in pairs.csv"
+            )
+        if source.name in files:
+            tables = [name for name in (files[source.name], file) if name]
+            raise RelstudyError(
+                f"two systems cannot both be named {source.name!r}"
+                + (f"; one is in {tables[0]}" if tables else "")
+                + "; rename one of them, or say with --systems which to use"
+            )
+        files[source.name] = file
+
+
 def foreign_tables(folder: Path) -> list[Path]:
     """Score tables in scores/ that relstudy did not compute itself."""
     scores = folder / "scores"
     if not scores.is_dir():
         return []
     return sorted(
-        path
-        for path in scores.iterdir()
-        if path.suffix in TABLE_ENDINGS and path.is_file() and not computed(path.name.split(".")[0])
+        path for path in scores.iterdir() if path.suffix in TABLE_ENDINGS and path.is_file() and not is_computed(path)
     )
 
 
-def computed(name: str) -> bool:
-    """Whether a system of this name is built in, so that its table in scores/ is ours to replace."""
-    return name in SYSTEMS or name.startswith("vectors-")
+def is_built_in(stamp: str) -> bool:
+    """Whether a source with this stamp is a built-in system; a table's stamp is the hash of its bytes alone."""
+    return ":" in stamp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, abort, send_file
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.collection.displayed import image_type
+from relstudy.studyapp.collection.image_files import image_type
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.access import is_admin
 from relstudy.studyapp.web.site import current_site

@@ -19,7 +19,11 @@ from flask import Flask
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.shown import say_not_shown, stored_not_shown
+from relstudy.studyapp.assignment.study_state import write_address
 from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
 
@@ -54,6 +58,7 @@ def run(serving: Serving, *, reset_admin: bool = False) -> None:
     listener = _listen(serving.host, serving.port)
     port = listener.getsockname()[1]
     address = study.url or f"http://{_shown(serving.host)}:{port}"
+    _note_address(serving.folder, study, f"http://{_shown(serving.host)}:{port}")
     say(f"{study.title}: {address}/ (health: {address}/health, admin: {address}/admin/)")
     link = make_setup_link(serving.folder)
     if link is not None:
@@ -64,6 +69,18 @@ def run(serving: Serving, *, reset_admin: bool = False) -> None:
         supervise(lambda: _work(serving, app, listener), serving.workers)
     else:
         _work(serving, app, listener)
+
+
+def _note_address(folder: Path, study: Study, address: str) -> None:
+    """Keep the address for invitations, and warn of pairs that no page will show."""
+    store = Store.of_study(folder)
+    try:
+        with store.write() as connection:
+            write_address(connection, address)
+            for sentence in say_not_shown(stored_not_shown(connection, study)):
+                say(f"Mind: {sentence}.")
+    finally:
+        store.dispose()
 
 
 def _shown(host: str) -> str:

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.assignment.answers import share_decided
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
 from relstudy.studyapp.assignment.raters import lock_rater, record_exit_answers
+from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance
@@ -96,13 +97,14 @@ def thanks() -> ResponseReturnValue:
     here = current_site()
     study = here.study
     with here.store.read_one() as connection:
+        more_to_rate = here.state == "open" and any_left(connection, rater.id, study.blocks, time.time())
         earned = share_decided(connection, rater) >= study.entry.code_needs_decided
     message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
     page = ThanksPage(
         paragraphs(study.thanks or here.texts("thanks.default")),
         rater.completion_code if earned else "",
         study.entry.completion_url.replace("{code}", rater.completion_code) if earned else "",
-        here.state == "open" and any(block.unique and block.more for block in study.blocks),
+        more_to_rate and any(block.unique and block.more for block in study.blocks),
         message if earned else here.texts("thanks.nocode"),
     )
     return show("thanks.html", page, rater)

@@ -101,9 +101,9 @@ def test_a_copy_of_a_study_has_its_fingerprint_whatever_the_times_of_its_files(t
 
 def test_the_fingerprint_sees_a_picture_change_that_leaves_its_size_as_it_was(tmp_path):
     write(tmp_path, "item_id,path\na,a.png\n")
-    (tmp_path / "a.png").write_bytes(b"one")
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n one")
     before = Collection.load(tmp_path).fingerprint
-    (tmp_path / "a.png").write_bytes(b"two")
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n two")
     os.utime(tmp_path / "a.png", (2_000_000_000, 2_000_000_000))
     assert Collection.load(tmp_path).fingerprint != before
 

@@ -145,6 +145,9 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
         query = sa.text("SELECT count(*) FROM slots JOIN pages ON pages.id = page_id WHERE pages.active")
         assert connection.execute(query).scalar_one() == 5 + 1
         assert connection.execute(sa.select(sa.func.count()).select_from(slots)).scalar_one() == 6
+    rater = Browser(create_app(folder))
+    rater.join()
+    rater.rate()
     path.write_text("\n".join([*lines[:-1], lines[-1].replace("r3", "r0")]) + "\n")
     with pytest.raises(RelstudyError, match=r"pair 'p7-3' is query 'q7', result 'r0'.*give the new pair a new one"):
         prepare(folder, store)

@@ -81,6 +81,7 @@ def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
     assert (study / "pairs.csv").read_text() == before
     told = run("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5, "--overwrite", "--json")
     assert told.exit_code == 0
+    assert (study / "earlier-1" / "pairs.csv").read_text() == before and not (study / "ratings.csv").exists()
     assert json.loads(told.stdout)["seconds_per_rating"] == {"value": 11.0, "source": "the median of ratings.csv"}
 
 

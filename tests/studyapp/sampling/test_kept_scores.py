@@ -17,12 +17,12 @@ def kept(drawn=(40, 45)):
     for query in ("i000", "i003"):
         values = -np.arange(50.0)
         values[7] = np.nan
-        scores.add(query, {"mine": values}, np.arange(50), np.array(drawn))
+        scores.add(query, {"gift": values}, np.arange(50), np.array(drawn))
     return scores
 
 
 def test_a_small_study_keeps_every_score_but_those_of_queries_with_themselves():
-    table = kept().table("mine")
+    table = kept().table("gift")
     counts = table.groupby("query_id").size()
     # fifty items, less the query itself and the one without a score
     assert counts.to_dict() == {"i000": 48, "i003": 48}
@@ -33,7 +33,7 @@ def test_a_small_study_keeps_every_score_but_those_of_queries_with_themselves():
 def test_a_large_study_keeps_the_best_of_each_query_and_every_pair_drawn(monkeypatch):
     monkeypatch.setattr(kept_scores, "FULL_ROWS", 99)
     monkeypatch.setattr(kept_scores, "DEPTH", 10)
-    table = kept().table("mine")
+    table = kept().table("gift")
     best = [f"i{place:03d}" for place in (0, 1, 2, 3, 4, 5, 6, 8, 9)]
     for query, group in table.groupby("query_id"):
         ranked = set(group["result_id"])
@@ -46,11 +46,12 @@ def test_a_large_study_keeps_the_best_of_each_query_and_every_pair_drawn(monkeyp
 def test_long_tables_are_parquet_and_an_older_table_of_the_other_kind_goes(tmp_path, monkeypatch, limit, ending, other):
     monkeypatch.setattr(kept_scores, "CSV_ROWS", limit)
     (tmp_path / "scores").mkdir()
-    (tmp_path / "scores" / f"mine{other}").write_text("old")
-    written = kept().write(tmp_path, ["mine"])
-    assert [path.name for path in written] == [f"mine{ending}"]
-    assert [path.name for path in (tmp_path / "scores").iterdir()] == [f"mine{ending}"]
+    (tmp_path / "scores" / f"gift{other}").write_text("old")
+    (tmp_path / "design.json").write_text("of a version that kept no record of what it computed")
+    written = kept().write(tmp_path, ["gift"])
+    assert [path.name for path in written] == [f"gift{ending}"]
+    assert [path.name for path in (tmp_path / "scores").glob("gift.*")] == [f"gift{ending}"]
     table = read_scores(written[0])
     pd.testing.assert_series_equal(
-        table["score"], kept().table("mine")["score"], check_dtype=False, check_names=False, check_index_type=False
+        table["score"], kept().table("gift")["score"], check_dtype=False, check_names=False, check_index_type=False
     )

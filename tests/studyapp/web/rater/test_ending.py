@@ -34,6 +34,23 @@ def made(make_local: Callable[..., Made]) -> Made:
     return make_local(TOML + QUESTIONS)
 
 
+@pytest.mark.parametrize("wanted", ["8", '"all"'])
+def test_more_is_offered_only_while_there_is_more(make_local: Callable[..., Made], wanted: str) -> None:
+    made = make_local(TOML.replace("pairs_per_rater = 8", f"pairs_per_rater = {wanted}"))
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all()
+    assert browser.address == "/thanks"
+    assert ("Rate some more" in browser.page.text) == (wanted == "8")
+    if wanted == "8":
+        for _ in range(20):
+            if "Rate some more" not in browser.page.text:
+                break
+            browser.send(browser.page.form("/more"))
+            browser.rate_all()
+        assert browser.address == "/thanks" and "Rate some more" not in browser.page.text
+
+
 def at_questions(made: Made) -> Browser:
     browser = Browser(made.app)
     browser.join()

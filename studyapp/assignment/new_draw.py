@@ -1,0 +1,64 @@
+"""A study that is drawn anew: what its database holds of the old draw goes, once it is kept elsewhere or worth nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.database.backup import copy_database
+from relstudy.studyapp.database.store import Store, assignments, pages, pairs, raters, ratings, slots
+
+DRAWN_FILES = (
+    *("pairs.csv", "design.json", "ratings.csv", "ratings.json", "judgments.csv", "raters.csv", "calibrated.csv"),
+    "comparison.json",
+)
+
+
+def has_ratings(connection: sa.Connection) -> bool:
+    """Whether anyone has rated; practice does not count."""
+    rated = sa.select(ratings.c.id).join(assignments, assignments.c.id == ratings.c.assignment_id)
+    return connection.execute(rated.where(assignments.c.kind != "practice").limit(1)).first() is not None
+
+
+def study_has_ratings(folder: Path) -> bool:
+    """Whether anyone has rated in the study of this folder; False where it has no database yet."""
+    store = Store.of_study(folder)
+    if store.is_sqlite and not Path(str(store.url.database)).exists():
+        return False
+    try:
+        if not sa.inspect(store.engine).has_table("ratings"):
+            return False
+        with store.read() as connection:
+            return has_ratings(connection)
+    finally:
+        store.dispose()
+
+
+def clear_draw(connection: sa.Connection) -> None:
+    """Forget pairs, pages, who was given what, and ratings; raters keep their links and begin again."""
+    for table in (ratings, assignments, slots, pages, pairs):
+        connection.execute(sa.delete(table))
+    begun = dict.fromkeys(("started_at", "finished_at", "answers", "answered_at"))
+    connection.execute(sa.update(raters).values(**begun, locked_to=0, extra_pages=0))
+
+
+def set_aside(folder: Path) -> Path:
+    """Keep the study as it is in FOLDER/earlier-N, then clear its draw; where it is kept."""
+    number = 1
+    while (kept := folder / f"earlier-{number}").exists():
+        number += 1
+    kept.mkdir()
+    if study_has_ratings(folder):
+        store = Store.of_study(folder)
+        try:
+            copy_database(store, kept / "study.db")
+            with store.write() as connection:
+                clear_draw(connection)
+        finally:
+            store.dispose()
+    for name in DRAWN_FILES:
+        if (folder / name).is_file():
+            shutil.move(folder / name, kept / name)
+    return kept

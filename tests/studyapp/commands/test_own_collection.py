@@ -1,0 +1,195 @@
+"""Collections that are not the demo's: what a stranger's pictures, documents and runs become, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.demo.server import serving
+from relstudy.studyapp.web.app import create_app
+from tests.studyapp.browse import Browser
+
+DOCUMENTS = (
+    *("Rivers carry silt to the sea", "The harbour silts up every spring", "A recipe for fish soup"),
+    *("Soup of beans and barley", "Barley grows on thin soil", "How to read a tide table"),
+)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def write_collection(folder: Path, pictures: int, documents: int, role: str = "") -> Path:
+    """Plain pictures with keywords, and short documents."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = ["item_id,path,text,keywords,role"]
+    for number in range(pictures):
+        Image.new("RGB", (12, 8), (30 * number % 256, 90, 200 - 20 * number % 200)).save(folder / f"photo{number}.png")
+        rows.append(f"photo{number},photo{number}.png,,boat{number % 3} sea,")
+    rows += [f"doc{number},,{DOCUMENTS[number % 6]} {number // 6},,{role}" for number in range(documents)]
+    (folder / "collection.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("pictures", "documents", "paradigms"), [(0, 12, {"text"}), (6, 6, {"image", "text"}), (6, 0, {"image"})]
+)
+def test_new_writes_blocks_for_what_the_collection_holds(
+    tmp_path: Path, pictures: int, documents: int, paradigms: set[str]
+) -> None:
+    folder = write_collection(tmp_path / "own", pictures, documents)
+    assert run("new", folder).exit_code == 0
+    blocks = Study.load(folder).blocks
+    assert {(block.pairs, block.paradigm) for block in blocks} == {
+        (p, q) for p in ("base", "unique") for q in paradigms
+    }
+    assert not any("above" in block.question for block in blocks), "the query stands at the left of a wide page"
+    drawn = run("sample", folder, "--results", 3, "--base", 4, "--json")
+    assert drawn.exit_code == 0, drawn.output
+    assert json.loads(drawn.stdout)["not_shown"] == []
+
+
+def test_pairs_that_nobody_will_be_shown_are_named_by_sample_serve_and_status(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    assert run("new", folder, "--pictures", 8).exit_code == 0
+    collection = folder / "collection.csv"
+    texts = pd.DataFrame({"item_id": ["d1", "d2"], "kind": "text", "text": ["a lake at dusk", "sheep on a hill"]})
+    whole = pd.concat([pd.read_csv(collection, dtype=str), texts])
+    whole.to_csv(collection, index=False)
+    drawn = run("sample", folder, "--results", 4, "--base", 4)
+    assert drawn.exit_code == 0, drawn.output
+    sentence = (
+        "4 base and 4 unique pairs by text will be shown to nobody: no block of study.toml has "
+        'pairs = "base" or "unique" and paradigm = "text"'
+    )
+    assert sentence in " ".join(drawn.output.split())
+    prepare(folder)
+    assert sentence in " ".join(run("status", folder).output.split())
+    assert json.loads(run("status", folder, "--json").stdout)["not_shown"] == [
+        {"pairs": "base", "paradigm": "text", "count": 4},
+        {"pairs": "unique", "paradigm": "text", "count": 4},
+    ]
+
+
+def test_sample_says_what_was_taken_for_what(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "own", pictures=6, documents=6)
+    told = " ".join(run("sample", folder, "--results", 3, "--base", 4, "--preview").output.split())
+    assert "taken as queries 6 pictures, 6 texts" in told
+    assert "taken as results 6 pictures" in told
+    assert "6 texts have no role and stand beside pictures, so they are queries only" in told
+    both = write_collection(tmp_path / "both", pictures=6, documents=6, role="both")
+    told = " ".join(run("sample", both, "--results", 3, "--base", 4, "--preview").output.split())
+    assert "taken as results 6 pictures, 6 texts" in told and "no role" not in told
+
+
+def test_a_picture_that_no_browser_shows_is_refused_by_name(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "own", pictures=3, documents=0)
+    Image.new("RGB", (12, 8)).save(folder / "photo1.png", format="TIFF")
+    for command in ("sample", "new"):
+        refused = run(command, folder)
+        assert refused.exit_code == 1
+        assert "row 3, column path: 'photo1.png'" in refused.output and "JPEG, PNG, GIF or WebP" in refused.output
+
+
+def test_a_run_with_the_name_of_a_built_in_system_proposes_pairs(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "own", pictures=0, documents=12)
+    scores = folder / "scores"
+    scores.mkdir()
+    lines = [f"doc{q} Q0 doc{r} {r + 1} {12 - r} bm25" for q in range(12) for r in range(12) if r != q]
+    (scores / "bm25.run").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    drawn = run("sample", folder, "--results", 4, "--base", 4, "--json")
+    assert drawn.exit_code == 0, drawn.output
+    assert "bm25" in json.loads(drawn.stdout)["sources"]
+    assert sorted(path.name for path in scores.iterdir() if path.is_file()) == ["bm25.run", "keywords.csv"]
+    again = run("sample", folder, "--results", 4, "--base", 4, "--json")
+    assert json.loads(again.stdout)["sources"] == json.loads(drawn.stdout)["sources"]
+
+
+def test_somebody_elses_table_with_the_name_of_a_built_in_system_is_neither_ignored_nor_replaced(
+    tmp_path: Path,
+) -> None:
+    folder = write_collection(tmp_path / "own", pictures=0, documents=12)
+    assert run("sample", folder, "--results", 4, "--base", 4).exit_code == 0
+    table = folder / "scores" / "keywords.csv"
+    theirs = "system,query_id,result_id,score\nkeywords,doc0,doc1,7\n"
+    table.write_text(theirs, encoding="utf-8")
+    refused = run("sample", folder, "--results", 4, "--base", 4)
+    assert refused.exit_code == 1
+    assert "scores/keywords.csv" in refused.output and "rename" in refused.output
+    refused = run("systems", folder, "keywords")
+    assert refused.exit_code == 1 and "scores/keywords.csv" in refused.output
+    assert table.read_text(encoding="utf-8") == theirs
+
+
+def test_invitations_lead_to_where_the_study_was_last_served(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "own", pictures=0, documents=12)
+    assert run("new", folder).exit_code == 0
+    assert run("sample", folder, "--results", 4, "--base", 4).exit_code == 0
+    assert json.loads(run("invite", folder, "--json").stdout)["open"] == "http://localhost:8000/"
+    with serving(folder) as address:
+        port = address.rpartition(":")[2]
+    told = run("invite", folder)
+    assert f"open to all: http://127.0.0.1:{port}/" in told.output and "was last served" in told.output
+    given = json.loads(run("invite", folder, "--url", "https://study.example.org", "--json").stdout)
+    assert given["open"] == "https://study.example.org/"
+
+
+def drawn_and_looked_at(folder: Path) -> Store:
+    write_collection(folder, pictures=0, documents=12)
+    assert run("new", folder).exit_code == 0
+    assert run("sample", folder, "--results", 4, "--base", 4).exit_code == 0
+    prepare(folder)
+    return Store.of_study(folder)
+
+
+def test_a_study_without_ratings_is_drawn_anew_and_served_again(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    store = drawn_and_looked_at(folder)
+    invitation = invite(store, Study.load(folder), 1)[0]
+    looking = Browser(create_app(folder))
+    looking.join(invitation.path)
+    first = pd.read_csv(folder / "pairs.csv")
+    again = run("sample", folder, "--results", 4, "--base", 4, "--seed", 2)
+    assert again.exit_code == 0, again.output
+    assert not pd.read_csv(folder / "pairs.csv").equals(first)
+    prepare(folder)
+    browser = Browser(create_app(folder))
+    browser.get(invitation.path)
+    browser.send(browser.page.form())
+    assert browser.rate_all(lambda name, number: "3") > 0
+    pairs = pd.read_csv(folder / "pairs.csv").set_index("pair_id")
+    assert run("export", folder).exit_code == 0
+    ratings = pd.read_csv(folder / "ratings.csv")
+    assert (pairs.loc[ratings["pair_id"], "result_id"].to_numpy() == ratings["result_id"].to_numpy()).all()
+    store.dispose()
+
+
+def test_a_study_with_ratings_says_the_way_out_and_overwrite_sets_the_old_one_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    store = drawn_and_looked_at(folder)
+    browser = Browser(create_app(folder))
+    browser.join(invite(store, Study.load(folder), 1)[0].path)
+    browser.rate_pages(2, lambda number: "4")
+    store.dispose()
+    refused = run("sample", folder, "--results", 4, "--base", 4, "--seed", 2)
+    assert refused.exit_code == 1
+    assert "ratings in study.db" in refused.output and "--from-mappings" in refused.output
+    before = (folder / "pairs.csv").read_bytes()
+    anew = run("sample", folder, "--results", 4, "--base", 4, "--seed", 2, "--overwrite")
+    assert anew.exit_code == 0 and "earlier-1" in anew.output
+    prepare(folder)
+    kept = Store(f"sqlite:///{folder / 'earlier-1' / 'study.db'}")
+    with kept.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM ratings").scalar_one() > 0
+    kept.dispose()
+    assert (folder / "earlier-1" / "pairs.csv").read_bytes() == before
