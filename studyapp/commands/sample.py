@@ -185,7 +185,7 @@ def sample(
         kept = write(folder, drawn, keep_old=rated is not None)
     summary = summarise(drawn, study, cost, good, skill)
     if as_json:
-        print_json({**summary, "kept": None if kept is None else str(kept)})
+        print_json(summary if kept is None else {**summary, "kept": str(kept)})
         return
     print_preview(folder, summary, preview)
     if kept is not None:
