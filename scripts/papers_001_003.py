@@ -397,7 +397,12 @@ def main() -> None:
     sizes = Sizes("features", 2000, 1000, 10_000, 20, 1000, 20, 1) if arguments.small else Sizes(**given)
     arguments.work.mkdir(parents=True, exist_ok=True)
     pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work)
-    features = features_of(pictures) if arguments.features is None else np.load(arguments.features, mmap_mode="r")
+    if arguments.features is not None:
+        features = np.load(arguments.features, mmap_mode="r", allow_pickle=False)
+    elif sizes.items == "features" or arguments.only in (None, "lsh"):
+        features = features_of(pictures)
+    else:
+        features = pictures
     data = Data(pictures if sizes.items == "pictures" else features, features, classes, testing)
     if arguments.only in (None, "lsh"):
         tables_2_and_3(data)
