@@ -72,7 +72,7 @@ def draw(rows: dict[str, list[float]], path: Path) -> None:
         values = [rows[name][column] for name in ordered]
         colours = ["tab:orange" if name in DEEP_ENCODERS else "tab:blue" for name in ordered]
         axis.hlines(ordered, 0, values, color="0.85")
-        axis.scatter(values, ordered, color=colours)
+        axis.scatter(values, ordered, color=colours, zorder=3)
         axis.set_title(title)
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle("Encoders ordered by people (deep ones in orange)")
@@ -112,7 +112,9 @@ def main() -> None:
     print_table(body, [f"{arguments.bits} bits", *INDICES, f"{PEOPLE} [95% interval]"])
     for title, column in zip(INDICES, columns, strict=False):
         print(f"order by {title} and by people: tau-b {kendalltau(column, columns[-1]).statistic:+.2f}")
-    print(f"two orders that have nothing to do with each other lie within {_chance(len(rows)):.2f} of 0 in 95% of cases")
+    print(
+        f"two orders that have nothing to do with each other lie within {_chance(len(rows)):.2f} of 0 in 95% of cases"
+    )
     if arguments.figure is not None:
         draw(rows, arguments.figure)
         print(f"wrote {arguments.figure}")

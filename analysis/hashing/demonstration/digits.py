@@ -11,6 +11,8 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.demonstration.extension import extended
 from relstudy.analysis.hashing.encoders import ENCODERS, LSH
+from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, deep_is_installed
 from relstudy.analysis.hashing.metrics.ball import ramap_from_precision
 from relstudy.analysis.hashing.metrics.conventions import PRESETS
 from relstudy.analysis.hashing.metrics.health import code_health
@@ -63,14 +65,19 @@ def baselines(
     seed: int = 0,
     watch: Callable[[Iterable[str], int], Iterator[str]] | None = None,
     bits: int = 32,
+    encoders: dict[str, type[Encoder]] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Every encoder on one split of the digits: mAP, mLGAP@2 and the utilisation of its codes."""
+    """Encoders on one split of the digits: mAP, mLGAP@2 and the utilisation of their codes.
+
+    By default every one that can be run here: the deep ones where the extra `deep` is installed.
+    """
+    kinds = encoders or {**ENCODERS, **(DEEP_ENCODERS if deep_is_installed() else {})}
     vectors, labels = _digits()
     split = literature_split(len(labels), SIZES, labels=labels, seed=seed)
     truth = LabelTruth(Labels(classes=labels[split.test_queries]), Labels(classes=labels[split.test_database]))
     rows = {}
-    for name in (watch or (lambda items, _: iter(items)))(list(ENCODERS), len(ENCODERS)):
-        encoder = ENCODERS[name](bits, seed).fit(vectors[split.training], labels[split.training])
+    for name in (watch or (lambda items, _: iter(items)))(list(kinds), len(kinds)):
+        encoder = kinds[name](bits, seed).fit(vectors[split.training], labels[split.training])
         queries, database = encoder.encode(vectors[split.test_queries]), encoder.encode(vectors[split.test_database])
         table = count(queries, database, truth)
         unique = UniqueCodes.of(database)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.analysis.hashing.encoders import ENCODERS
+from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, deep_is_installed
 from relstudy.studyapp.cli import main
 
 
@@ -106,11 +107,15 @@ def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines()
     assert result.exit_code == 0
     blocks = result.stdout.split("\n\n")
     assert [block.splitlines()[0].split(" by ")[0].split(",")[0] for block in blocks] == [
-        *("RAMAP@R", "precision", "recall", "mAP", "Baselines")
+        *("RAMAP@R", "precision", "recall", "mAP", "Baselines", "Ding")
     ]
     for block in blocks[:4]:
         assert [line[:9].strip() for line in block.splitlines()[2:]] == ["LSH", "LSHSE s=1", "LSHSE s=8", "LSHDE s=1"]
-    assert [line.split()[0] for line in blocks[4].splitlines()[2:]] == list(ENCODERS)
+    assert [line.split()[0] for line in blocks[4].splitlines()[2:]] == [
+        *ENCODERS,
+        *(DEEP_ENCODERS if deep_is_installed() else ()),
+    ]
+    assert ("pip install 'relstudy[deep]'" in blocks[5]) != ("Here mAP" in blocks[5])
     assert "denominator = hits" in result.stderr
 
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jax")
-from relstudy.analysis.hashing.counting.counts import CountTable, count  # noqa: E402
-from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH  # noqa: E402
-from relstudy.analysis.hashing.metrics.ball import ramap  # noqa: E402
-from relstudy.analysis.hashing.metrics.lgap import (  # noqa: E402
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH
+from relstudy.analysis.hashing.metrics.ball import ramap
+from relstudy.analysis.hashing.metrics.lgap import (
     UniqueCodes,
     largest_bins,
     local_group_average_precision,
 )
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
-from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402
-from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,8 @@ def _map(table: CountTable) -> float:
 def test_dispersing_lowers_map_raises_mlgap_and_uses_more_codes(parts) -> None:
     """Ding, Li and Li 2018, table 1 and figure 8, at 12 bits; .860 to .824, .326 to .343 and 762 to 979 when written."""
     (table, mlgap, used), (dispersed_table, dispersed_mlgap, dispersed_used) = (
-        _counted(kind(12, epochs=60, hidden=100, patience=60, learning_rate=3e-3), parts) for kind in (DSH, DispersedDSH)
+        _counted(kind(12, epochs=60, hidden=100, patience=60, learning_rate=3e-3), parts)
+        for kind in (DSH, DispersedDSH)
     )
     assert _map(dispersed_table) < _map(table) - 0.01
     assert dispersed_mlgap > mlgap + 0.005
