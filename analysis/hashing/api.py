@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting import counts as counting
-from relstudy.analysis.hashing.counting.counts import CountTable, Engine
+from relstudy.analysis.hashing.counting.counts import CountTable, Engine, without_self
 from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
@@ -43,6 +43,7 @@ __all__ = [
     "presets",
     "read_codes",
     "read_labels",
+    "without_self",
 ]
 
 CodesLike: TypeAlias = Codes | np.ndarray
@@ -128,11 +129,12 @@ class Evaluation:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Figures that hang on the order of ties: rows mAP, mAP@k, P@k, R@k; columns pessimistic, expected, optimistic."""
+        """Figures that hang on the order of ties: rows mAP, mAP@k, P@k, R@k, mAP@H<=r; columns pessimistic, expected, optimistic."""
         names = {"map_at_k": "mAP", "precision_at_k": "P", "recall_at_k": "R"}
         rows = {"mAP": self.figures["map"]}
         for key, name in names.items():
-            rows |= {f"{name}@{cut}": figure for cut, figure in self.figures.get(key, {}).items()}
+            rows |= {f"{name}@{cut}": figure for cut, figure in self.figures[key].items()}
+        rows |= {f"mAP@H<={r}": figure for r, figure in self.figures["map_within_radius"].items()}
         return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
 
     @property
@@ -199,7 +201,11 @@ def evaluate(
     from relstudy.analysis.hashing.metrics.evaluate import evaluate as evaluate_table
 
     rules = _rules(preset, conventions)
-    return Evaluation(evaluate_table(counts, k=_several(k), radius=_several(radius), conventions=rules), counts, rules)
+    return Evaluation(
+        evaluate_table(counts, k=_several(k), radius=_several(radius), conventions=rules),
+        rules.queries_counted(counts),
+        rules,
+    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--query-ids", help="Ids of the query codes, one a line, for --kind judgments.")
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
 @click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the middle of the scale]")
+@click.option("--exclude-self", is_flag=True, help="Queries stand in the database: none is its own neighbour.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -43,6 +44,7 @@ def truth_command(
     query_ids: str | None,
     database_ids: str | None,
     threshold: float | None,
+    exclude_self: bool,
     seed: int,
     output: str,
     as_json: bool,
@@ -54,6 +56,8 @@ def truth_command(
       relstudy hash truth --kind epsilon-ball --queries q.npy --database db.npy \\
           --training train.npy -o truth.npz
     """
+    import numpy as np
+
     from relstudy.analysis.hashing.truth.truth_file import save_truth
     from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 
@@ -74,21 +78,29 @@ def truth_command(
             raise click.UsageError("--kind epsilon-ball needs --training or --radius, one of them.")
         query_vectors, database_vectors = vectors_in(queries), vectors_in(database)
         if kind == "k-nn":
-            truth = nearest_neighbours(query_vectors, database_vectors, neighbours, watch=_blocks)
+            truth = nearest_neighbours(
+                query_vectors, database_vectors, neighbours, watch=_blocks, exclude_self=exclude_self
+            )
         else:
             if training is not None:
                 radius = epsilon_radius(vectors_in(training), neighbours=neighbours, seed=seed)
             assert radius is not None
-            truth = epsilon_ball(query_vectors, database_vectors, radius, watch=_blocks)
+            truth = epsilon_ball(query_vectors, database_vectors, radius, watch=_blocks, exclude_self=exclude_self)
     save_truth(truth, output)
-    without = int((truth.starts[1:] == truth.starts[:-1]).sum())
-    summary = {
+    sizes = np.diff(truth.starts)
+    without = int((sizes == 0).sum())
+    summary: dict[str, Any] = {
         "truth": output,
         "kind": truth.kind,
         "queries": len(truth),
         "codes": truth.codes,
         "relevant": len(truth.members),
         "queries_without_relevant": without,
+        "relevant_per_query": {
+            "mean": float(sizes.mean()),
+            "median": float(np.median(sizes)),
+            "most": int(sizes.max()),
+        },
         "radius": radius if kind == "epsilon-ball" else None,
     }
     if as_json:
@@ -98,6 +110,16 @@ def truth_command(
             f"{len(truth)} queries have {len(truth.members)} relevant codes by {truth.kind}, "
             f"{without} of them none; wrote {output}"
         )
+        per_query = summary["relevant_per_query"]
+        click.echo(
+            f"relevant codes a query: {per_query['mean']:.1f} on average, {per_query['median']:g} at the median, "
+            f"{per_query['most']} at most"
+        )
+        if kind == "epsilon-ball" and training is not None and sizes.mean() > 2 * neighbours:
+            click.echo(
+                f"the radius was set so that a training point has {neighbours} neighbours at the mean distance; distances "
+                "have heavy tails here, so dense regions hold many more: --radius sets a smaller one"
+            )
 
 
 def _blocks(starts: range) -> Iterator[int]:

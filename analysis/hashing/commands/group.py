@@ -120,9 +120,12 @@ def count_command(
 @click.option("--radius", multiple=True, type=click.IntRange(min=0), help="Radii to show; all by default.")
 @click.option("--preset", default="default", show_default=True, help="Conventions of a published evaluator, by name.")
 @click.option("--denominator", type=click.Choice(["relevant", "min(K, relevant)", "hits"]), help="Of mAP at k.")
-@click.option("--no-relevant", type=click.Choice(["skip", "zero"]), help="Queries without a relevant code.")
+@click.option(
+    "--no-relevant", type=click.Choice(["skip", "zero", "skip-unlabelled"]), help="Queries without a relevant code."
+)
 @click.option("--no-hit", type=click.Choice(["skip", "zero"]), help="Queries without a relevant code in the first k.")
 @click.option("--empty-ball", type=click.Choice(["zero", "skip"]), help="Queries with no code within the radius.")
+@click.option("--exclude-self", is_flag=True, help="Queries stand in the database: take each query's own code out.")
 @click.option("--beta", type=float, help="Weight of recall in F; above 0.")
 @click.option("--figures", help="Write the curves by radius as SVG to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -131,6 +134,7 @@ def evaluate_command(
     k: tuple[int, ...],
     radius: tuple[int, ...],
     preset: str,
+    exclude_self: bool,
     figures: str | None,
     as_json: bool,
     **choices: Any,
@@ -143,16 +147,18 @@ def evaluate_command(
     """
     from dataclasses import replace
 
-    from relstudy.analysis.hashing.counting.counts import CountTable
+    from relstudy.analysis.hashing.counting.counts import CountTable, without_self
     from relstudy.analysis.hashing.metrics.evaluate import evaluate
 
     conventions = replace(preset_named(preset), **{name: value for name, value in choices.items() if value is not None})
     counted = CountTable.load(table)
+    if exclude_self:
+        counted = without_self(counted)
     result = evaluate(counted, k=k, radius=radius, conventions=conventions)
     if figures is not None:
         from relstudy.analysis.hashing.metrics.plots import write_figures
 
-        for path in write_figures(counted, figures, conventions):
+        for path in write_figures(conventions.queries_counted(counted), figures, conventions):
             say(f"wrote {path}")
     if as_json:
         print_json(result)
@@ -160,6 +166,8 @@ def evaluate_command(
     rows = [["mAP", *_interval(result["map"])]]
     rows += [[f"mAP@{cut}", *_interval(figure)] for cut, figure in result["map_at_k"].items()]
     rows += [[f"P@{cut}", *_interval(figure)] for cut, figure in result["precision_at_k"].items()]
+    rows += [[f"R@{cut}", *_interval(figure)] for cut, figure in result["recall_at_k"].items()]
+    rows += [[f"mAP@H<={r}", *_interval(figure)] for r, figure in result["map_within_radius"].items()]
     print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
     click.echo()
     figures_by_radius = [row | cost for row, cost in zip(result["radius"], result["lookup"], strict=True)]

@@ -15,7 +15,15 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import load_archive, save_archive
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, Truth, check_sizes, fingerprint
+from relstudy.analysis.hashing.truth.relevance import (
+    SELF_LEFT_OUT,
+    ByClass,
+    LabelTruth,
+    Truth,
+    check_sizes,
+    fingerprint,
+    unlabelled,
+)
 from relstudy.common.errors import RelstudyError
 
 WHAT = "count table"
@@ -118,6 +126,30 @@ def merge(tables: Iterable[CountTable]) -> CountTable:
     return reduce(CountTable.__add__, tables)
 
 
+def without_self(table: CountTable) -> CountTable:
+    """The table of queries that stand in the database themselves, each query's own code taken out.
+
+    The query's own code lies at distance 0. It is one of its relevant codes, except where the truth left it out already
+    (`nearest_neighbours` with `exclude_self`).
+
+    Raises
+    ------
+    RelstudyError
+        where a query has no (relevant) code at distance 0
+    """
+    relevant_too = SELF_LEFT_OUT not in table.truth
+    missing = np.flatnonzero((table.relevant if relevant_too else table.total)[:, 0] == 0)
+    if len(missing):
+        among = "its own relevant codes" if relevant_too else "the codes"
+        raise RelstudyError(
+            f"query {missing[0] + 1} is not among {among} at distance 0, so it is not in the database ({len(missing)} of "
+            f"{table.queries} queries are not)"
+        )
+    itself = np.eye(1, table.bits + 1, dtype=np.int64)
+    relevant = table.relevant - itself if relevant_too else table.relevant
+    return CountTable(table.total - itself, relevant, {**table.about, "exclude_self": True})
+
+
 def usable_engine(engine: Engine = "auto") -> Literal["numba", "numpy"]:
     """`auto` is numba where it can be imported, and numpy elsewhere: the integers are the same, only slower to come."""
     if engine == "numpy":
@@ -167,7 +199,8 @@ def count(
     check_sizes(truth, len(queries), len(database))
     counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
     total, relevant = counter(queries, database, truth)
-    return CountTable(total, relevant, {"truth": truth.kind, "truth_sha256": fingerprint(truth), **(about or {})})
+    facts = {"truth": truth.kind, "truth_sha256": fingerprint(truth), "unlabelled": unlabelled(truth)}
+    return CountTable(total, relevant, {**facts, **(about or {})})
 
 
 def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:

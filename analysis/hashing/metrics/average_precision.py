@@ -63,6 +63,23 @@ def average_precision(
     return np.divide(added, bottom, out=np.full(len(relevant_codes), np.nan), where=relevant_codes > 0)
 
 
+def average_precision_within(table: CountTable, radius: int, tie: Tie = "expected") -> np.ndarray:
+    """Average precision over the codes within a radius, divided by the relevant ones among them ("mAP@H<=2").
+
+    Returns
+    -------
+    float (M,); 0 where the ball holds no relevant code, NaN for a query without a relevant code anywhere.
+    """
+    total, relevant = table.total.astype(float), table.relevant.astype(float)
+    before, taken = ranks_taken(table, None)
+    hits_before = np.cumsum(relevant, axis=1) - relevant
+    within = slice(0, radius + 1)
+    added = _group_sum(total, relevant, before, hits_before, taken, tie)[:, within].sum(axis=1)
+    hits = relevant[:, within].sum(axis=1)
+    values = np.divide(added, hits, out=np.zeros(len(hits)), where=hits > 0)
+    return np.where(relevant.sum(axis=1) > 0, values, np.nan)
+
+
 def _group_sum(
     n: np.ndarray, m: np.ndarray, before: np.ndarray, hits: np.ndarray, t: np.ndarray, tie: Tie
 ) -> np.ndarray:

@@ -44,6 +44,7 @@ def compare(
     rules = conventions or Conventions()
     _check_same_question(tables)
     _check_choices(tables.values(), radius, k)
+    tables = {name: rules.queries_counted(table) for name, table in tables.items()}
     cuts = {"map": None, **{f"map_at_{cut}": cut for cut in k}}
     precision = {
         figure: {name: _over_queries(table, cut, rules) for name, table in tables.items()}
@@ -104,7 +105,10 @@ def compare_splits(
         _check_choices(tables.values(), radius, k)
     if len(splits) < 2:
         raise RelstudyError("a spread over splits needs at least two splits")
-    rows = {name: [_plain(_figures(tables[name], radius, rules, k)) for tables in splits.values()] for name in names}
+    rows = {
+        name: [_plain(_figures(rules.queries_counted(tables[name]), radius, rules, k)) for tables in splits.values()]
+        for name in names
+    }
     systems = {
         name: {figure: _spread([row[figure] for row in figures]) for figure in figures[0]}
         for name, figures in rows.items()
@@ -149,7 +153,7 @@ def _figures(table: CountTable, radius: int, rules: Conventions, k: Sequence[int
 def _over_queries(table: CountTable, k: int | None, rules: Conventions) -> np.ndarray:
     """Expected average precision of each query, NaN where it is left out of the mean."""
     values = average_precision(table, "expected", k, "relevant" if k is None else rules.denominator)
-    return np.nan_to_num(values, nan=0.0) if rules.no_relevant == "zero" else values
+    return np.nan_to_num(values, nan=0.0) if rules.no_relevant != "skip" else values
 
 
 def _mean(values: np.ndarray, seed: int) -> Estimate:

@@ -6,8 +6,11 @@ from dataclasses import asdict, dataclass, fields
 from math import inf
 from typing import Any, get_args, get_type_hints
 
+import numpy as np
+
+from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import Denominator
-from relstudy.analysis.hashing.metrics.radius import AreaRule, LeftOut
+from relstudy.analysis.hashing.metrics.radius import AreaRule, LeftOut, NoRelevant
 from relstudy.common.errors import RelstudyError
 
 
@@ -18,7 +21,8 @@ class Conventions:
     Parameters
     ----------
     denominator : of average precision at k (see `average_precision`)
-    no_relevant : queries without a relevant code: left out of average precision, recall and F, or 0 there
+    no_relevant : queries without a relevant code: left out of average precision, recall and F, or 0 there;
+        `skip-unlabelled` leaves out those without any label and counts the others as 0
     no_hit : queries without a relevant code among the first k: 0 in average precision at k, or left out of it
     empty_ball : precision of a query with no code within the radius: 0, or left out
     area : rule of the headline area under the curve over radii
@@ -26,7 +30,7 @@ class Conventions:
     """
 
     denominator: Denominator = "min(K, relevant)"
-    no_relevant: LeftOut = "skip"
+    no_relevant: NoRelevant = "skip"
     no_hit: LeftOut = "zero"
     empty_ball: LeftOut = "zero"
     area: AreaRule = "sum"
@@ -41,6 +45,17 @@ class Conventions:
         if not 0 < self.beta < inf:
             raise RelstudyError(f"beta must be a number above 0, not {self.beta}")
 
+    def queries_counted(self, table: CountTable) -> CountTable:
+        """The table of the queries that these rules count: without those that have no label, for `skip-unlabelled`."""
+        if self.no_relevant != "skip-unlabelled":
+            return table
+        if "unlabelled" not in table.about:
+            raise RelstudyError("this count table does not say which queries have no label; count the codes again")
+        kept = np.setdiff1d(np.arange(table.queries), table.about["unlabelled"])
+        if not len(kept):
+            raise RelstudyError("no query has a label, so none is left to average over")
+        return CountTable(table.total[kept], table.relevant[kept], {**table.about, "unlabelled": []})
+
     def choices(self) -> dict[str, Any]:
         """The choices by name."""
         return asdict(self)
@@ -52,8 +67,8 @@ class Conventions:
 
 PRESETS: dict[str, Conventions] = {
     "default": Conventions(),
-    # Moran 2016: Eq. 3.12 divides by the true neighbours among those retrieved; area by Eq. 3.11 started at d = 0.
-    "moran": Conventions(denominator="hits"),
+    # Moran 2016: Eq. 3.12 divides by the true neighbours among those retrieved; area by MATLAB's trapz (footnote 9).
+    "moran": Conventions(denominator="hits", area="matlab"),
     # Jiang, Li and Li 2019: only division by the hits among the returned gives figures of the size of its table 2;
     # an empty ball is 0.
     "ramap": Conventions(denominator="hits", empty_ball="zero"),
@@ -61,6 +76,8 @@ PRESETS: dict[str, Conventions] = {
     "hashnet": Conventions(denominator="hits", no_hit="skip"),
     # DeepHash-pytorch's CalcTopMap divides by the hits among the first K; a query without any counts as 0.
     "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
+    # Yuan et al. 2020 (CSQ) divide by the hits, leave out queries without a label, and count others without a hit as 0.
+    "csq": Conventions(denominator="hits", no_relevant="skip-unlabelled"),
     # trec_eval divides by all relevant items; a topic whose judged items are all irrelevant counts as 0.
     "trec-eval": Conventions(denominator="relevant", no_relevant="zero"),
 }

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
-from relstudy.analysis.hashing.metrics.average_precision import grouped_average_precision
+from relstudy.analysis.hashing.metrics.average_precision import average_precision_within, grouped_average_precision
 from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability, precision_at
+from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability, precision_at, recall_at
 from relstudy.analysis.hashing.metrics.mean_average_precision import (
     TieInterval,
     mean_average_precision,
@@ -19,6 +19,8 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import (
 )
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.common.errors import RelstudyError
+
+LITERAL = "begins at radius 1 as printed, so that codes shifted by one bit score higher"
 
 
 def evaluate(
@@ -44,6 +46,7 @@ def evaluate(
     (0.8431, 0.6666666666666666)
     """
     rules = conventions or Conventions()
+    table = rules.queries_counted(table)
     if any(cut < 1 for cut in k):
         raise RelstudyError("a cut-off k must be at least 1")
     if any(not 0 <= r <= table.bits for r in radius):
@@ -68,6 +71,18 @@ def evaluate(
         "precision_at_k": {
             str(cut): TieInterval(*(float(precision_at(table, cut, tie).mean()) for tie in TIES)).as_json() for cut in k
         },
+        "recall_at_k": {
+            str(cut): TieInterval(
+                *(mean_over_queries(recall_at(table, cut, tie), rules.no_relevant) for tie in TIES)
+            ).as_json()
+            for cut in k
+        },
+        "map_within_radius": {
+            str(r): TieInterval(
+                *(mean_over_queries(average_precision_within(table, r, tie), rules.no_relevant) for tie in TIES)
+            ).as_json()
+            for r in radius
+        },
         "radius": [
             {
                 "r": r,
@@ -83,11 +98,16 @@ def evaluate(
         ],
         "auprc": {
             rule: area_under_curve(curve.precision_micro, curve.recall_micro, rule)
-            for rule in ("sum", "trapezoid", "literal")
+            for rule in ("sum", "trapezoid", "matlab", "literal")
         },
         "ramap": {str(r): ramap(table, r, rules.empty_ball) for r in ramaps},
         "lookup": [costs[r] for r in shown],
-        "conventions": {**rules.as_json(), "truth": table.truth},
+        "conventions": {
+            **rules.as_json(),
+            "auprc_literal": LITERAL,
+            "truth": table.truth,
+            "exclude_self": bool(table.about.get("exclude_self", False)),
+        },
     }
 
 

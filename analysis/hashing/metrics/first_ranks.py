@@ -55,6 +55,19 @@ def precision_at(table: CountTable, k: int, tie: Tie = "expected") -> np.ndarray
     return np.asarray(hits.sum(axis=1) / float(k))
 
 
+def recall_at(table: CountTable, k: int, tie: Tie = "expected") -> np.ndarray:
+    """Share of the relevant codes that are among the first k, float (M,); NaN for a query without a relevant code.
+
+    Examples
+    --------
+    >>> recall_at(CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]])), 5).tolist()
+    [0.7]
+    """
+    relevant = table.relevant.sum(axis=1)
+    hits = precision_at(table, k, tie) * k
+    return np.divide(hits, relevant, out=np.full(len(hits), np.nan), where=relevant > 0)
+
+
 def hit_probability(table: CountTable, k: int) -> np.ndarray:
     """Probability that a query's first k hold a relevant code, over the order of ties: float (M,).
 

@@ -40,9 +40,8 @@ def no_hit_probability(n: np.ndarray, m: np.ndarray, t: np.ndarray) -> np.ndarra
     step = np.arange(DIRECT)
     for start in range(0, len(short), ROOM // DIRECT):
         rows = short[start : start + ROOM // DIRECT]
-        terms = np.where(
-            step < small[rows, None], np.log1p(-large[rows, None] / np.maximum(size[rows, None] - step, 1)), 0.0
-        )
+        share = np.where(step < small[rows, None], large[rows, None] / np.maximum(size[rows, None] - step, 1), 0.0)
+        terms = np.log1p(-share)
         log[rows] = terms.sum(axis=1)
     rest = np.flatnonzero(possible & (small > DIRECT))
     if len(rest):

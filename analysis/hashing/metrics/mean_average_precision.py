@@ -9,7 +9,7 @@ import numpy as np
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import Denominator, average_precision
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability
-from relstudy.analysis.hashing.metrics.radius import LeftOut
+from relstudy.analysis.hashing.metrics.radius import LeftOut, NoRelevant
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def mean_average_precision(
     table: CountTable,
     k: int | None = None,
     denominator: Denominator = "min(K, relevant)",
-    no_relevant: LeftOut = "skip",
+    no_relevant: NoRelevant = "skip",
     no_hit: LeftOut = "zero",
 ) -> TieInterval:
     """Mean over queries of average precision: its least, its expected and its largest value over all orders of ties.
@@ -52,7 +52,7 @@ def mean_average_precision(
     return TieInterval(*(mean_over_queries(average_precision(table, tie, k, denominator), no_relevant) for tie in TIES))
 
 
-def mean_over_queries(values: np.ndarray, no_relevant: LeftOut) -> float | None:
+def mean_over_queries(values: np.ndarray, no_relevant: NoRelevant) -> float | None:
     """The mean of per-query figures that are NaN where a query has no relevant code; None when nothing is left."""
     kept = values[~np.isnan(values)] if no_relevant == "skip" else np.nan_to_num(values, nan=0.0)
     return float(kept.mean()) if len(kept) else None

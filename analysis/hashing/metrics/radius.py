@@ -13,7 +13,8 @@ import numpy as np
 from relstudy.analysis.hashing.counting.counts import CountTable
 
 LeftOut = Literal["skip", "zero"]
-AreaRule = Literal["sum", "trapezoid", "literal"]
+NoRelevant = Literal["skip", "zero", "skip-unlabelled"]
+AreaRule = Literal["sum", "trapezoid", "literal", "matlab"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class RadiusCurve:
 
 
 def precision_recall_by_radius(
-    table: CountTable, beta: float = 1.0, empty_ball: LeftOut = "zero", no_relevant: LeftOut = "skip"
+    table: CountTable, beta: float = 1.0, empty_ball: LeftOut = "zero", no_relevant: NoRelevant = "skip"
 ) -> RadiusCurve:
     """Precision, recall and F-beta within every radius.
 
@@ -75,8 +76,9 @@ def area_under_curve(precision: np.ndarray, recall: np.ndarray, rule: AreaRule =
     Parameters
     ----------
     precision, recall : float (Q + 1,)
-    rule : `sum` is Eq. 3.11 started at d = 0; `trapezoid` starts at (0, P(0)); `literal` is Eq. 3.11 as printed, which
-        starts at d = 1 and so gives 0 to a perfect code
+    rule : `sum` is Eq. 3.11 started at d = 0; `trapezoid` starts at (0, P(0)); `matlab` is trapz over the radii alone,
+        without that first piece (Moran 2016, footnote 9), precision 0 where nothing is found; `literal` is Eq. 3.11 as
+        printed, which starts at d = 1: it gives 0 to a perfect code, and more to codes that are shifted by one bit
 
     Returns
     -------
@@ -93,6 +95,8 @@ def area_under_curve(precision: np.ndarray, recall: np.ndarray, rule: AreaRule =
     height = np.nan_to_num(precision, nan=0.0)
     if rule == "sum":
         return float((height * np.diff(recall, prepend=0.0)).sum())
+    if rule == "matlab":
+        return float(np.trapezoid(height, recall))
     if rule == "literal":
         return float((height[1:] * np.diff(recall)).sum())
     return float(np.trapezoid(np.r_[height[0], height], np.r_[0.0, recall]))
@@ -108,6 +112,6 @@ def _f_beta(hits: np.ndarray, seen: np.ndarray, relevant_codes: np.ndarray, beta
     return _ratio(hits, weight * seen + (1 - weight) * relevant_codes)
 
 
-def _mean(rows: np.ndarray, missing: LeftOut) -> np.ndarray:
-    counted = np.full(rows.shape[1], len(rows)) if missing == "zero" else (~np.isnan(rows)).sum(axis=0)
+def _mean(rows: np.ndarray, missing: NoRelevant) -> np.ndarray:
+    counted = np.full(rows.shape[1], len(rows)) if missing != "skip" else (~np.isnan(rows)).sum(axis=0)
     return _ratio(np.nansum(rows, axis=0), counted)

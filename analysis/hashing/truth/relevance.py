@@ -12,6 +12,9 @@ import numpy as np
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
 
+SELF_LEFT_OUT = "the query itself left out"
+"""Ends the name of a truth that never calls a query relevant to itself."""
+
 
 @dataclass(frozen=True)
 class LabelTruth:
@@ -164,6 +167,13 @@ def fingerprint(truth: Truth) -> str:
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+def unlabelled(truth: Truth) -> list[int]:
+    """Numbers of the queries that have no label at all, which some evaluators leave out."""
+    if isinstance(truth, ListedTruth) or truth.queries.masks is None:
+        return []
+    return [int(query) for query in np.flatnonzero(~truth.queries.masks.any(axis=0))]
 
 
 def check_sizes(truth: Truth, queries: int, database: int) -> None:

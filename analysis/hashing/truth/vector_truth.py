@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from relstudy.analysis.hashing.truth.relevance import ListedTruth
+from relstudy.analysis.hashing.truth.relevance import SELF_LEFT_OUT, ListedTruth
 from relstudy.common.errors import RelstudyError
 
 BLOCK = 1 << 14
@@ -49,13 +49,16 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
     return float(np.sqrt(nearest[:, -1]).mean())
 
 
-def epsilon_ball(queries: np.ndarray, database: np.ndarray, radius: float, watch: Watch = iter) -> ListedTruth:
+def epsilon_ball(
+    queries: np.ndarray, database: np.ndarray, radius: float, watch: Watch = iter, *, exclude_self: bool = False
+) -> ListedTruth:
     """Relevant within `radius` (Euclidean) of the query, Eq. 3.1 of Moran 2016.
 
     Parameters
     ----------
     queries, database : float (M, D) and (N, D)
     watch : wraps the blocks of queries as they are done, to show progress
+    exclude_self : queries stand in the database too; the first row that equals a query is not relevant to it
     """
     if not 0 <= radius < np.inf:
         raise RelstudyError(f"the radius of an epsilon-ball must be a number from 0, not {radius}")
@@ -67,24 +70,29 @@ def epsilon_ball(queries: np.ndarray, database: np.ndarray, radius: float, watch
             for rows, row in zip(members, distances, strict=True):
                 rows.append(np.flatnonzero(row <= radius**2) + start)
         lists += [np.concatenate(rows) for rows in members]
-    return ListedTruth.from_lists(lists, len(database), f"epsilon-ball of radius {radius:g}")
+    kind = f"epsilon-ball of radius {radius:g}"
+    return _without_self(lists, queries, database, kind) if exclude_self else _listed(lists, database, kind)
 
 
-def nearest_neighbours(queries: np.ndarray, database: np.ndarray, k: int, watch: Watch = iter) -> ListedTruth:
+def nearest_neighbours(
+    queries: np.ndarray, database: np.ndarray, k: int, watch: Watch = iter, *, exclude_self: bool = False
+) -> ListedTruth:
     """Relevant when among the k nearest (Euclidean); ties by the lower row number.
 
     Parameters
     ----------
     queries, database : float (M, D) and (N, D)
-    watch : as in `epsilon_ball`
+    watch, exclude_self : as in `epsilon_ball`
 
     Examples
     --------
     >>> nearest_neighbours(np.array([[0.0]]), np.array([[3.0], [1.0], [2.0]]), 2).of(0).tolist()
     [1, 2]
     """
-    if not 1 <= k <= len(database):
-        raise RelstudyError(f"k must be from 1 to the database size {len(database)}")
+    most = len(database) - exclude_self
+    if not 1 <= k <= most:
+        raise RelstudyError(f"k must be from 1 to {most}, the database's size")
+    nearest = k + exclude_self
     lists: list[np.ndarray] = []
     for first in watch(range(0, len(queries), QUERIES)):
         some = queries[first : first + QUERIES]
@@ -93,11 +101,29 @@ def nearest_neighbours(queries: np.ndarray, database: np.ndarray, k: int, watch:
             for query, row in enumerate(distances):
                 # What was kept stands first and has the lower row numbers, so that a stable sort breaks ties by them.
                 every = np.concatenate([best[query], row])
-                near = _smallest(every, k)
+                near = _smallest(every, nearest)
                 names = np.concatenate([rows[query], np.arange(start, start + len(row))])
                 best[query], rows[query] = every[near], names[near]
         lists += rows
-    return ListedTruth.from_lists(lists, len(database), f"{k}-NN")
+    kind = f"{k}-NN"
+    return _without_self(lists, queries, database, kind) if exclude_self else _listed(lists, database, kind)
+
+
+def _listed(lists: list[np.ndarray], database: np.ndarray, kind: str) -> ListedTruth:
+    return ListedTruth.from_lists(lists, len(database), kind)
+
+
+def _without_self(lists: list[np.ndarray], queries: np.ndarray, database: np.ndarray, kind: str) -> ListedTruth:
+    shorter = []
+    for number, (query, rows) in enumerate(zip(queries, lists, strict=True)):
+        same = rows[(database[rows] == query).all(axis=1)]
+        if not len(same):
+            raise RelstudyError(
+                f"query {number + 1} is not in the database, so it cannot be left out of its neighbours"
+            )
+        # Of several equal rows one is the query itself; which one changes no figure.
+        shorter.append(rows[rows != same.min()])
+    return _listed(shorter, database, f"{kind}, {SELF_LEFT_OUT}")
 
 
 def _smallest(values: np.ndarray, k: int) -> np.ndarray:
