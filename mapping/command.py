@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
-
-METHODS = ("isotonic", "bagged", "correlation", "bayes", "best")
+from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS
 
 
 @click.command(
@@ -17,6 +17,7 @@ METHODS = ("isotonic", "bagged", "correlation", "bayes", "best")
 Examples:
   relstudy fit scores.csv --judgments judgments.csv -o mappings
   relstudy fit run.trec --judgments judgments.csv -o mappings --method isotonic --json
+  relstudy fit scores.csv --judgments judgments.csv -o mappings --method bayes --engine sampler
 """
 )
 @click.argument("scores", type=click.Path())
@@ -26,10 +27,15 @@ Examples:
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
-    default="best",
+    type=click.Choice((*EVERY_METHOD, BEST)),
+    default=BEST,
     show_default=True,
-    help="One method, or the one of greatest out-of-fold correlation.",
+    help=f"One method, or the best of {', '.join(METHODS)} by out-of-fold correlation.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(tuple(ENGINES)),
+    help="Of --method bayes: exact (the default), sampler or pymc; the last two have the conjugate prior.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds, whole queries each.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and random methods.")
@@ -49,6 +55,7 @@ def fit(
     judgments: str,
     output: Path,
     method: str,
+    engine: str | None,
     folds: int,
     seed: int,
     weights: str,
@@ -67,16 +74,22 @@ def fit(
     from relstudy.mapping.scores import read_scores
     from relstudy.mapping.systems import FitOptions, fit_systems
 
+    if engine is not None:
+        if method != "bayes":
+            raise click.UsageError(f"--engine goes with --method bayes, not with {method}.")
+        method = ENGINES[engine]
     table = read_scores(scores, leave_out=leave_out, only=only or None)
     for note in table.attrs["notes"]:
         say(note)
-    fits, notes = fit_systems(
-        table,
-        read_judgments(judgments),
-        FitOptions(method, folds, seed, weights),
-        files=(scores, judgments),
-        progress=lambda systems: progress(systems, "systems", len(systems)),
-    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RuntimeWarning)
+        fits, notes = fit_systems(
+            table,
+            read_judgments(judgments),
+            FitOptions(method, folds, seed, weights),
+            files=(scores, judgments),
+            progress=lambda systems: progress(systems, "systems", len(systems)),
+        )
     for note in notes:
         say(note)
     files = file_names([fit.choice.system for fit in fits])
@@ -90,10 +103,14 @@ def fit(
             picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
             write_text(picture, output / f"{file}.svg")
     results = {fit.choice.system: fit.choice.as_json() for fit in fits}
+    for fit in fits:
+        if "diagnostics" in fit.choice.mapping.meta:
+            results[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
     if as_json:
         print_json({"systems": results})
     else:
         _print(results, output)
+        _print_chains(results, sum("chains disagree" in str(warning.message) for warning in caught))
 
 
 def _print(results: dict[str, Any], output: Path) -> None:
@@ -119,3 +136,17 @@ def _text(figure: dict[str, Any]) -> str:
     if figure["low"] is None:
         return f"{figure['value']:.4f}"
     return f"{figure['value']:.4f} [{figure['low']:.4f}, {figure['high']:.4f}]"
+
+
+def _print_chains(results: dict[str, Any], disagreeing: int) -> None:
+    """Where fits were sampled: how far the chains of the fits to all pairs can be trusted, and those of the folds."""
+    rows = []
+    for system, scored in results.items():
+        chains = scored[scored["best"]].get("chains")
+        if chains is not None:
+            numbers = [f"{chains['chains']} x {chains['draws']}", f"{chains['r_hat']:.3f}", f"{chains['ess_bulk']:.0f}"]
+            rows.append([system, *numbers, f"{chains['retained']:.0%}"])
+    if rows:
+        print()
+        print_table(rows, ["system", "chains x draws", "R-hat", "effective draws", "kept the order"])
+        print(f"fits, those of the folds counted, whose chains disagree (R-hat above 1.01): {disagreeing}")

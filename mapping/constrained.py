@@ -46,7 +46,8 @@ class ConstrainedMapping(MonotoneMapping):
     ----------
     bounds : (lowest, highest) mapped score, each may be None; None for no bounds
     smoothness : weight of the squared second differences (of slope over the scaled score), 0 for none
-    slope : (least, most) slope of the mapping in its direction, judgments per score, each may be None; None for no limits
+    slope : (least, most) slope of the mapping in its direction, judgments per score, each may be None; None for no
+        limits
     turn : score at which the curve turns from convex to concave (in its direction), "auto" to choose it among the
         knots by squared error, None for no such shape
     huber : judgment error beyond which the loss grows linearly, None for squared error

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
-from relstudy.mapping.pooling import Pooled, SortedPairs, pool, sort_pairs
+from relstudy.mapping.pooling import Pooled, SortedPairs, pool, resampled, sort_pairs
 
 BAND_KNOTS = 400
 
@@ -123,18 +123,21 @@ class BaggedMapping(MonotoneMapping):
         )
 
 
-def bootstrap_fits(pairs: SortedPairs, count: int, seed: int, increasing: bool) -> Iterator[np.ndarray]:
-    """Isotonic fits to `count` bootstrap samples of the pairs, each at all distinct scores, shape (m,).
+def bootstrap_fits(
+    pairs: SortedPairs,
+    count: int,
+    seed: int,
+    increasing: bool,
+    fit: Callable[[Pooled, bool], np.ndarray] = isotonic_fit,
+) -> Iterator[np.ndarray]:
+    """Fits to `count` bootstrap samples of the pairs, each at all distinct scores, shape (m,).
 
-    A sample is a multinomial count per pair: no pair is copied and nothing is sorted again.
+    Parameters
+    ----------
+    fit : gives a monotone function at the pooled scores of a sample, in the direction asked for
     """
     rng = np.random.default_rng(seed)
-    knots = pairs.distinct
-    x, y, w, starts = pairs
     for _ in range(count):
-        counts = np.bincount(rng.integers(0, len(x), len(x)), minlength=len(x)) * w
-        total = np.add.reduceat(counts, starts)
-        drawn = total > 0
-        means = np.add.reduceat(counts * y, starts)[drawn] / total[drawn]
-        fit = isotonic_regression(means, weights=total[drawn], increasing=increasing).x
-        yield fit if drawn.all() else np.interp(knots, knots[drawn], fit)
+        sample, drawn = resampled(pairs, rng)
+        values = fit(sample, increasing)
+        yield values if drawn.all() else np.interp(pairs.distinct, sample.scores, values)

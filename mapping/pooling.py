@@ -101,6 +101,21 @@ def sort_pairs(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | Non
     return SortedPairs(x, y[order], np.ones(len(x)) if w is None else w[order], np.flatnonzero(new))
 
 
+def resampled(pairs: SortedPairs, rng: np.random.Generator) -> tuple[Pooled, np.ndarray]:
+    """A bootstrap sample of the pairs, pooled, and which of the distinct scores it has, shape (m,).
+
+    A sample is a count per pair: no pair is copied and nothing is sorted again.
+    """
+    x, y, w, starts = pairs
+    counts = np.bincount(rng.integers(0, len(x), len(x)), minlength=len(x)) * w
+    total = np.add.reduceat(counts, starts)
+    drawn = total > 0
+    weighted = counts * y
+    means = np.add.reduceat(weighted, starts)[drawn] / total[drawn]
+    within = np.add.reduceat(weighted * y, starts)[drawn] - total[drawn] * means**2
+    return Pooled(x[starts][drawn], total[drawn], means, np.maximum(within, 0.0)), drawn
+
+
 def into_bins(pooled: Pooled, bins: int) -> Pooled:
     """Merge neighbouring scores into at most `bins` bins of about equal weight; unchanged where there are fewer scores.
 

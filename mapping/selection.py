@@ -15,38 +15,10 @@ from relstudy.common.estimates import Estimate
 from relstudy.mapping.correlation import NO_RELATION
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.methods import BEST, METHODS, make_mapping
 
-METHODS = ("isotonic", "bagged", "correlation", "bayes")
-BEST = "best"
 INCREASING: dict[str, bool | str] = {"auto": "auto", "higher": True, "lower": False}
 """What a direction means to an estimator."""
-
-
-def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
-    """The estimator of a method, one of METHODS, not yet fitted; `parameters` go to its constructor.
-
-    Examples
-    --------
-    >>> make_mapping("isotonic").fit([1, 2], [1, 5]).predict([1.5]).tolist()
-    [3.0]
-    """
-    if method == "isotonic":
-        from relstudy.mapping.isotonic import IsotonicMapping
-
-        return IsotonicMapping(**parameters)
-    if method == "bagged":
-        from relstudy.mapping.isotonic import BaggedMapping
-
-        return BaggedMapping(seed=seed, **parameters)
-    if method == "correlation":
-        from relstudy.mapping.correlation import CorrelationMapping
-
-        return CorrelationMapping(seed=seed, **parameters)
-    if method == "bayes":
-        from relstudy.mapping.changepoint.mapping import BayesMapping
-
-        return BayesMapping(seed=seed, **parameters)
-    raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*METHODS, BEST))}")
 
 
 def fit_mapping(
@@ -86,7 +58,8 @@ def cross_fit(
     scores : one system's scores, shape (n,), finite
     judgments : shape (n,), finite
     queries : query of each pair, shape (n,)
-    method : one of METHODS, or "best": chosen anew inside each training part, so that the choice, too, is out of fold
+    method : one of EVERY_METHOD, or "best": chosen anew inside each training part, so that the choice, too, is out
+        of fold
     folds : number of folds, whole queries each; where there are fewer queries, each query is a fold
     seed : of the folds and of random methods
     weights : weight of each pair in the fits, shape (n,), or None for equal weights

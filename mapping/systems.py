@@ -11,8 +11,9 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
-from relstudy.mapping.selection import BEST, METHODS, Choice, choose
+from relstudy.mapping.selection import Choice, choose
 
 WEIGHTS = ("equal", "design")
 Progress = Callable[[Sequence[str]], Iterable[str]]
@@ -24,7 +25,7 @@ class FitOptions:
 
     Parameters
     ----------
-    method : one of METHODS, or "best": the one with the greatest out-of-fold correlation
+    method : one of EVERY_METHOD, or "best": the one with the greatest out-of-fold correlation
     folds : folds of whole queries, at least 2
     seed : of folds and random methods
     weights : weight of a pair in the fits: "equal", or "design" (1 / inclusion probability)
@@ -36,8 +37,9 @@ class FitOptions:
     weights: str = "equal"
 
     def __post_init__(self) -> None:
-        if self.method not in (*METHODS, BEST):
-            raise RelstudyError(f"there is no mapping method {self.method!r}; there are: {', '.join((*METHODS, BEST))}")
+        if self.method not in (*EVERY_METHOD, BEST):
+            allowed = ", ".join((*EVERY_METHOD, BEST))
+            raise RelstudyError(f"there is no mapping method {self.method!r}; there are: {allowed}")
         if self.weights not in WEIGHTS:
             raise RelstudyError(f"weights are {' or '.join(WEIGHTS)}; not {self.weights!r}")
 

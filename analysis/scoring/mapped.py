@@ -13,8 +13,9 @@ from relstudy.analysis.scoring.mapping_used import MappingOrigin, MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.methods import EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import fingerprint, order_of_pairs
-from relstudy.mapping.selection import METHODS, cross_fit, fit_mapping
+from relstudy.mapping.selection import cross_fit, fit_mapping
 
 
 def map_scores(
@@ -44,7 +45,7 @@ def map_scores(
     'isotonic, out of fold (3 folds by query, seed 0)'
     """
     options = options or ScoringOptions()
-    method = given.method if given is not None and given.method in METHODS else options.method
+    method = given.method if given is not None and given.method in EVERY_METHOD else options.method
     if method == "none" or len(np.unique(pairs.query[candidate.used])) < 2:
         return candidate
     values, used = cross_fitted(pairs, candidate, method, options, given)

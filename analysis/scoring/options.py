@@ -10,9 +10,9 @@ import numpy as np
 from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.methods import BEST
+from relstudy.mapping.methods import METHODS as FITTED
 from relstudy.mapping.out_of_fold import DIRECTIONS
-from relstudy.mapping.selection import BEST
-from relstudy.mapping.selection import METHODS as FITTED
 
 POLICIES = ("drop", "worst")
 METHODS = (*FITTED, BEST, "none")

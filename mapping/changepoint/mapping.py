@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relstudy.mapping.changepoint.model import Prior, Smoothed, curves, log_evidence, smooth
+from relstudy.mapping.changepoint.chains import diagnose
+from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, Smoothed, curves, log_evidence, smooth
+from relstudy.mapping.changepoint.sampler import LEAST_KEPT, sample_steps
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
-ENGINES = ("exact", "pymc")
+ENGINES = ("exact", "sampler", "pymc")
+PRIORS = ("uniform", "conjugate")
+MARGIN = 6.0  # of the grid of levels beyond the isotonic fit, in standard deviations of a bin's mean
 NEGLIGIBLE = 12.0  # in log density: what lies beyond has a weight below 1e-5
 HALF_WIDTH = 5.0  # of the sigma grid, in posterior standard deviations
 ROUNDS = 12
@@ -29,33 +33,38 @@ class BayesMapping(MonotoneMapping):
 
     Parameters
     ----------
-    engine : "exact" (forward-backward recursion, sigma on a grid) or "pymc" (the path summed out in PyMC, NUTS on
-        sigma; takes at most 50 bins, 81 values and 10 levels, to end within a minute)
+    engine : "exact" (forward-backward recursion, sigma on a grid), "sampler" (steps 1 to 5 of the source, compiled,
+        several chains) or "pymc" (change points by a step method of their own in PyMC, sigma by NUTS)
+    prior : "uniform" (ordered uniform levels, half-normal sigma), "conjugate" (the source's, see `ConjugatePrior`), or
+        None: "uniform" for the exact engine, "conjugate" for the others, which need it
     increasing : True, False, or "auto": by the sign of Spearman's rho
     out_of_bounds : "clip" or "raise"
     scale : (lowest, highest) level, or None for the range of the judgments
     bins : largest number of bins the scores are pooled into
-    grid : number of values a level can take
+    grid : number of values a level can take (engine = "exact")
     rate : mean of the Poisson number of change points
     learn_rate : whether the rate is unknown, Gamma(rate, 1), instead of given
     max_levels : largest number of levels
     sigma_scale : scale of sigma's half-normal prior, or None for half the length of the scale
-    sigma_points : points of the grid over sigma
+    sigma_points : points of the grid over sigma (engine = "exact")
+    draws, chains : curves kept of each chain, and chains (engine = "sampler" or "pymc")
     band : posterior share of the pointwise band
     seed : of draws and of the PyMC engine
 
     Attributes
     ----------
     bins_ : Pooled, ascending by score
-    levels_ : the values a level can take, shape (G,)
-    posterior_ : Smoothed, bins ascending by score
+    prior_ : Prior or ConjugatePrior
+    levels_, posterior_ : the values a level can take, shape (G,), and Smoothed, bins ascending by score (engine =
+        "exact" only)
+    chains_ : Chains, bins in the order in which levels rise (engine = "sampler" and "pymc" only)
     count_ : p(M levels), M = 1, ..., shape (M_max,)
     changes_ : p(change point in the gap after each bin), shape (m - 1,)
     gaps_ : score at the middle of each gap, shape (m - 1,)
-    sigma_, sigma_weights_ : grid over sigma and its posterior weights
+    sigma_, sigma_weights_ : grid over sigma, or its draws, and their posterior weights
     sigma_mean_, sigma_sd_ : posterior mean and standard deviation of sigma
     inference_data_ : ArviZ InferenceData (engine = "pymc" only)
-    diagnostics_ : r_hat and effective sample size, and a warning in words or None (engine = "pymc" only)
+    diagnostics_ : Diagnostics: R-hat, effective sample size, warning (engine = "sampler" and "pymc" only)
 
     References
     ----------
@@ -86,6 +95,9 @@ class BayesMapping(MonotoneMapping):
         max_levels: int = 20,
         sigma_scale: float | None = None,
         sigma_points: int = 15,
+        prior: str | None = None,
+        draws: int = 2000,
+        chains: int = 4,
         band: float = 0.9,
         seed: int = 0,
     ) -> None:
@@ -100,68 +112,105 @@ class BayesMapping(MonotoneMapping):
         self.max_levels = max_levels
         self.sigma_scale = sigma_scale
         self.sigma_points = sigma_points
+        self.prior = prior
+        self.draws = draws
+        self.chains = chains
         self.band = band
         self.seed = seed
 
     def _fit(
         self, scores: np.ndarray, judgments: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
     ) -> FittedMapping:
-        if self.engine not in ENGINES:
-            raise ValueError(f"engine is 'exact' or 'pymc', not {self.engine!r}")
-        sampled = self.engine == "pymc"
-        self.bins_ = into_bins(
-            pool(scores, judgments, _effective(weights)), min(self.bins, 50) if sampled else self.bins
-        )
-        self.prior_ = self._prior(judgments)
-        if sampled:
-            self.prior_ = replace(self.prior_, grid=min(self.grid, 81), max_levels=min(self.max_levels, 10))
-        self.levels_ = self.prior_.levels
-        rising = self.bins_ if self.increasing_ else _reversed(self.bins_)
-        meta: dict[str, Any] = {"engine": self.engine, "bins": len(self.bins_.scores), "rate": self.rate}
-        if not sampled:
-            self.sigma_, self.sigma_weights_ = sigma_posterior(rising, self.prior_, self.sigma_points)
-        else:
-            self.sigma_, self.sigma_weights_ = self._sampled(rising)
-            meta["diagnostics"] = self.diagnostics_
-        posterior = smooth(rising, self.prior_, self.sigma_, self.sigma_weights_)
-        self.posterior_ = posterior if self.increasing_ else _turned(posterior)
-        self.count_ = self.posterior_.count
-        self.changes_ = self.posterior_.changes
+        self._check()
+        self.bins_ = into_bins(pool(scores, judgments, effective(weights)), self.bins)
+        rising = self.bins_ if self.increasing_ else reversed_bins(self.bins_)
         self.gaps_ = (self.bins_.scores[1:] + self.bins_.scores[:-1]) / 2
+        self.prior_ = self._prior(rising, judgments)
+        fit = self._exact if self.engine == "exact" else self._sampled
+        mean, low, high, self.changes_ = (part if self.increasing_ else part[::-1] for part in fit(rising))
         self.sigma_mean_ = float(self.sigma_weights_ @ self.sigma_)
         self.sigma_sd_ = float(np.sqrt(self.sigma_weights_ @ (self.sigma_ - self.sigma_mean_) ** 2))
-        low, high = _band(self.posterior_.levels, self.prior_, self.band)
-        meta |= {"levels": int(self.count_.argmax()) + 1, "sigma": self.sigma_mean_}
-        mean = self.posterior_.levels @ self.levels_
-        knots, values, low, high = self._within(scores, self.bins_.scores, mean, low, high)
-        return self._fitted(knots, values, low=low, high=high, band=self.band, meta=meta)
+        meta: dict[str, Any] = {
+            "engine": self.engine,
+            "prior": "conjugate" if isinstance(self.prior_, ConjugatePrior) else "uniform",
+            "bins": len(self.bins_.scores),
+            "rate": self.rate,
+            "levels": int(self.count_.argmax()) + 1,
+            "sigma": self.sigma_mean_,
+        }
+        if self.engine != "exact":
+            meta["diagnostics"] = asdict(self.diagnostics_)
+        knots, mean, low, high = self._within(scores, self.bins_.scores, mean, low, high)
+        fitted = self._fitted(knots, mean, low=low, high=high, band=self.band, meta=meta)
+        # cross-validation of a mapping that was read from its file takes the same prior and engine
+        variant = "conjugate" if self.engine == "exact" and self.prior == "conjugate" else self.engine
+        return fitted if variant == "exact" else replace(fitted, method=f"{self.method}-{variant}")
 
-    def _prior(self, judgments: np.ndarray) -> Prior:
-        low, high = (judgments.min(), judgments.max()) if self.scale is None else self.scale
-        low, high = float(low), float(high)
-        if self.scale is not None and not low < high:
+    def _check(self) -> None:
+        if self.engine not in ENGINES:
+            raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {self.engine!r}")
+        if self.prior not in (None, *PRIORS):
+            raise ValueError(f"prior is one of {', '.join(PRIORS)}, not {self.prior!r}")
+        if self.engine != "exact" and (self.prior == "uniform" or self.learn_rate):
+            raise ValueError(
+                f'engine="{self.engine}" samples with prior="conjugate" and a given rate; use engine="exact"'
+            )
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
             raise ValueError(f"scale is (lowest, highest) with lowest below highest, not {self.scale}")
-        if low == high:
-            low, high = low - 0.5, high + 0.5
         if min(self.grid, self.bins, self.sigma_points) < 2 or self.max_levels < 1 or self.rate <= 0:
             raise ValueError("grid, bins and sigma_points are at least 2, max_levels at least 1, rate above 0")
+        if self.chains < 2 or self.draws < LEAST_KEPT:
+            raise ValueError(f"chains are at least 2, draws of each at least {LEAST_KEPT}")
+
+    def _prior(self, rising: Pooled, judgments: np.ndarray) -> Prior:
+        if self.engine != "exact" or self.prior == "conjugate":
+            return conjugate_prior(rising, self.rate, self.grid, self.max_levels, self.learn_rate)
+        low, high = (judgments.min(), judgments.max()) if self.scale is None else self.scale
+        low, high = float(low), float(high)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
         sigma_scale = (high - low) / 2 if self.sigma_scale is None else self.sigma_scale
         return Prior(low, high, self.rate, sigma_scale, self.grid, self.max_levels, self.learn_rate)
 
-    def _sampled(self, rising: Pooled) -> tuple[np.ndarray, np.ndarray]:
-        from relstudy.mapping.changepoint.pymc_model import sample
+    def _exact(self, rising: Pooled) -> tuple[np.ndarray, ...]:
+        """Mean and both ends of the band of the curve, and p(change), bins in the order in which levels rise."""
+        self.levels_ = self.prior_.levels
+        self.sigma_, self.sigma_weights_ = sigma_posterior(rising, self.prior_, self.sigma_points)
+        posterior = smooth(rising, self.prior_, self.sigma_, self.sigma_weights_)
+        self.posterior_ = posterior if self.increasing_ else _turned(posterior)
+        self.count_ = posterior.count
+        band = _band(posterior.levels, self.prior_, self.band)
+        return posterior.levels @ self.levels_, *band, posterior.changes
 
-        sampled = sample(rising, self.prior_, seed=self.seed)
-        self.inference_data_ = sampled.inference_data
-        self.diagnostics_ = sampled.diagnostics
-        return sampled.sigma, np.full(len(sampled.sigma), 1 / len(sampled.sigma))
+    def _sampled(self, rising: Pooled) -> tuple[np.ndarray, ...]:
+        """As `_exact`, from chains."""
+        assert isinstance(self.prior_, ConjugatePrior)
+        if self.engine == "pymc":
+            from relstudy.mapping.changepoint.pymc_model import sample
+
+            self.chains_, self.inference_data_ = sample(
+                rising, self.prior_, draws=self.draws, chains=self.chains, seed=self.seed
+            )
+        else:
+            self.chains_ = sample_steps(rising, self.prior_, draws=self.draws, chains=self.chains, seed=self.seed)
+        self.diagnostics_ = diagnose(self.chains_)
+        self.sigma_ = self.chains_.sigma.ravel()
+        self.sigma_weights_ = np.full(len(self.sigma_), 1 / len(self.sigma_))
+        self.count_ = np.bincount(self.chains_.counts.ravel(), minlength=1) / self.chains_.counts.size
+        return self.chains_.flat.mean(axis=0), *band_of(self.chains_.flat, self.band), self.chains_.changes
 
     def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Independent curves from the posterior at the bins' scores (`bins_.scores`), shape (count, m)."""
+        """Curves from the posterior at the bins' scores (`bins_.scores`), shape (count, m).
+
+        Independent with the exact engine, picked from the chains with the others.
+        """
         check_is_fitted(self)
         rng = np.random.default_rng(seed)
+        if self.engine != "exact":
+            drawn = rng.choice(self.chains_.flat, size=count)
+            return drawn if self.increasing_ else drawn[:, ::-1]
         sigma = rng.choice(self.sigma_, size=count, p=self.sigma_weights_)
-        rising = self.bins_ if self.increasing_ else _reversed(self.bins_)
+        rising = self.bins_ if self.increasing_ else reversed_bins(self.bins_)
         drawn = self.levels_[curves(rising, self.prior_, sigma, rng)]
         return drawn if self.increasing_ else drawn[:, ::-1]
 
@@ -210,16 +259,44 @@ def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray
     return np.exp(grid), weights
 
 
-def _effective(weights: np.ndarray | None) -> np.ndarray | None:
+def conjugate_prior(
+    rising: Pooled, rate: float, grid: int, max_levels: int, learn_rate: bool = False
+) -> ConjugatePrior:
+    """The conjugate prior of unit information, on a grid of levels that holds the posterior.
+
+    The mean is that of all judgments, the variance's prior mean their variance. Levels lie between those of the
+    isotonic fit, give or take what one bin's judgments leave open.
+    """
+    total = float(rising.weights.sum())
+    variance = max(float(rising.within.sum() + rising.weights @ (rising.means - rising.mean) ** 2) / total, 1e-12)
+    fit = isotonic_fit(rising)
+    strength, shape = 1.0, 2.0
+    open_to = MARGIN * np.sqrt(variance / (float(rising.weights.min()) + strength))
+    low, high = min(fit.min(), rising.mean) - open_to, max(fit.max(), rising.mean) + open_to
+    return ConjugatePrior(
+        float(low), float(high), rate, float(high - low) / 2, grid, max_levels, learn_rate,
+        mean=rising.mean, strength=strength, shape=shape, scale=variance * (shape - 1),
+    )  # fmt: skip
+
+
+def effective(weights: np.ndarray | None) -> np.ndarray | None:
+    """Weights as importance: scaled to sum to the effective number of pairs, (sum w)^2 / sum w^2."""
     return None if weights is None else weights * (weights.sum() / (weights @ weights))
 
 
-def _reversed(bins: Pooled) -> Pooled:
+def reversed_bins(bins: Pooled) -> Pooled:
+    """Bins by descending score: the order in which the levels of a falling mapping rise."""
     return Pooled(*(part[::-1] for part in (bins.scores, bins.weights, bins.means, bins.within)))
 
 
 def _turned(posterior: Smoothed) -> Smoothed:
     return Smoothed(posterior.levels[::-1], posterior.count, posterior.changes[::-1])
+
+
+def band_of(curves: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the pointwise band that holds this share of the curves (draws, m), each of shape (m,)."""
+    low, high = np.quantile(curves, [(1 - share) / 2, (1 + share) / 2], axis=0)
+    return low, high
 
 
 def _band(levels: np.ndarray, prior: Prior, share: float) -> tuple[np.ndarray, np.ndarray]:

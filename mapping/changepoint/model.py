@@ -1,10 +1,15 @@
 """Bayesian monotone change-point fit (Shirahatti and Barnard 2005, section 4.3, Eq. 4.11-4.14; Holmes and Heard 2003).
 
-Model. Scores are pooled into m bins. There are M levels; M - 1, the number of change points, is Poisson(rate)
-truncated at the number possible; the change points lie uniformly among the m - 1 gaps; the levels are an ordered sample
-of M independent uniforms on the human scale, here on a grid of G values; a judgment is Normal(level, sigma^2); sigma is
-half-normal. The source samples by Metropolis-Hastings and throws away what is not monotone. Given sigma nothing
-needs sampling: a forward-backward recursion over the bins with state (levels so far, level) sums out every path.
+Likelihood (Eq. 4.11-4.13). Scores are pooled into m bins; M - 1 change points cut them into M sets, and a judgment is
+Normal(level of its set, sigma^2). M - 1 is Poisson(rate) truncated at the number possible; the change points lie
+uniformly among the m - 1 gaps. Two priors of levels and noise:
+
+`Prior`            levels an ordered sample of M independent uniforms on the human scale, sigma half-normal
+`ConjugatePrior`   the source's: levels Normal(mean, sigma^2 / strength), sigma^2 inverse gamma, and what is out of
+                   order thrown away, so that M levels count 1 / M! of what they count under `Prior`
+
+The source samples. Given sigma nothing needs sampling: with levels on a grid of G values, a forward-backward recursion
+over the bins with state (levels so far, level) sums out every path.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
-from scipy.stats import gamma
+from scipy.stats import gamma, invgamma, norm
 
 from relstudy.mapping.changepoint.recursion import backward_pass, forward_pass
 from relstudy.mapping.isotonic import isotonic_fit
@@ -73,7 +78,7 @@ class Prior:
         return np.asarray(logsumexp(log_p + log_prior[:, None], axis=0))
 
     def log_configurations(self, bins: int) -> np.ndarray:
-        """log of M! / (C(m - 1, M - 1) G^M) for M = 1, ..., shape (M_max,): each placing of change points and levels."""
+        """log of M! / (C(m - 1, M - 1) G^M), M = 1, ..., shape (M_max,): each placing of change points and levels."""
         m = np.arange(1, self.most(bins) + 1)
         choose = gammaln(bins) - gammaln(m) - gammaln(bins - m + 1)
         return np.asarray(gammaln(m + 1) - choose - m * np.log(self.grid))
@@ -86,6 +91,59 @@ class Prior:
         """Log density of the half-normal at sigma."""
         scaled = sigma / self.sigma_scale
         return np.asarray(0.5 * np.log(2 / np.pi) - np.log(self.sigma_scale) - 0.5 * scaled**2)
+
+    def log_entry(self, sigma: np.ndarray) -> np.ndarray:
+        """Log weight of each grid value where a level begins, shape (S, G); 0 for the uniform, told by G^M above."""
+        return np.zeros((len(sigma), self.grid))
+
+    @property
+    def tie(self) -> float:
+        """Weight of a change point that leaves the level at its grid value: none, neighbouring levels differ."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class ConjugatePrior(Prior):
+    """Normal levels and inverse-gamma variance, levels in order (Shirahatti and Barnard 2005, section 4.3).
+
+    The source says "conjugate priors" and gives no numbers; those here are of unit information: a level is believed as
+    if `strength` judgments had been seen at `mean`, the variance as if 2 `shape` had.
+
+    Parameters
+    ----------
+    low, high : ends of the grid, which only serves the exact engine and must hold all of the posterior
+    mean : prior mean of a level
+    strength : judgments that the prior of a level counts for, above 0
+    shape, scale : of the inverse gamma of sigma^2, above 0
+    """
+
+    mean: float = 0.0
+    strength: float = 1.0
+    shape: float = 2.0
+    scale: float = 1.0
+
+    def most(self, bins: int) -> int:
+        """The largest number of levels that so many bins allow; two may lie in one cell of the grid."""
+        return min(self.max_levels, bins)
+
+    def log_configurations(self, bins: int) -> np.ndarray:
+        """log of 1 / C(m - 1, M - 1) for M = 1, ..., shape (M_max,): each placing of change points."""
+        m = np.arange(1, self.most(bins) + 1)
+        return np.asarray(gammaln(m) + gammaln(bins - m + 1) - gammaln(bins))
+
+    def log_sigma(self, sigma: np.ndarray) -> np.ndarray:
+        """Log density of sigma where sigma^2 is inverse gamma."""
+        return np.asarray(invgamma.logpdf(sigma**2, self.shape, scale=self.scale) + np.log(2 * sigma))
+
+    def log_entry(self, sigma: np.ndarray) -> np.ndarray:
+        """Log probability of each grid value's cell, shape (S, G)."""
+        spread = sigma[:, None] / np.sqrt(self.strength)
+        return np.asarray(norm.logpdf(self.levels, self.mean, spread) + np.log(self.step))
+
+    @property
+    def tie(self) -> float:
+        """A half: of two levels in one cell of the grid, half the probability has them in order."""
+        return 0.5
 
 
 def log_likelihood(bins: Pooled, levels: np.ndarray, sigma: np.ndarray) -> np.ndarray:
@@ -121,13 +179,17 @@ class ForwardInputs:
     Parameters
     ----------
     likelihood : each bin's likelihood at each level, its largest entry 1, shape (S, m, G)
-    end : p(M) M! / (C(m-1, M-1) G^M), its largest entry 1, shape (M,)
-    divisor : log of all that both were divided by, shape (S,)
-    log : whether both are kept as logarithms
+    entry : weight of each level where it begins, its largest entry 1, shape (S, G)
+    end : the prior's weight of ending with M levels, its largest entry 1, shape (S, M)
+    tie : weight of a change point that leaves the level at its grid value
+    divisor : log of all that they were divided by, shape (S,)
+    log : whether all are kept as logarithms
     """
 
     likelihood: np.ndarray
+    entry: np.ndarray
     end: np.ndarray
+    tie: float
     divisor: np.ndarray
     log: bool
 
@@ -135,20 +197,29 @@ class ForwardInputs:
     def of(cls, bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> ForwardInputs:
         """Bins in the order in which levels rise; sigma above 0, shape (S,); `log` by `needs_logarithms` where None."""
         log = needs_logarithms(bins, prior, sigma) if log is None else log
-        end = prior.log_weights(len(bins.weights))
-        likelihood = log_likelihood(bins, prior.levels, sigma)
-        peak = likelihood.max(axis=2)
-        divisor = peak.sum(axis=1) + end.max()
-        likelihood, end = likelihood - peak[:, :, None], end - end.max()
-        return cls(likelihood, end, divisor, True) if log else cls(np.exp(likelihood), np.exp(end), divisor, False)
+        likelihood, entry = log_likelihood(bins, prior.levels, sigma), prior.log_entry(sigma)
+        peak, highest = likelihood.max(axis=2), entry.max(axis=1, keepdims=True)
+        weights = prior.log_weights(len(bins.weights))
+        end = weights + np.arange(1, len(weights) + 1) * highest
+        most = end.max(axis=1, keepdims=True)
+        divisor = peak.sum(axis=1) + most[:, 0]
+        parts = likelihood - peak[:, :, None], entry - highest, end - most
+        if log:
+            return cls(*parts, np.log(prior.tie) if prior.tie else -np.inf, divisor, True)
+        likelihood, entry, end = (np.exp(part) for part in parts)
+        return cls(likelihood, entry, end, prior.tie, divisor, False)
 
     def states(self) -> np.ndarray:
         """Room for one sigma's states, shape (m, G, M)."""
-        return np.empty((*self.likelihood.shape[1:], len(self.end)))
+        return np.empty((*self.likelihood.shape[1:], self.end.shape[1]))
 
-    def ended(self, states: np.ndarray) -> np.ndarray:
+    def forward(self, s: int, states: np.ndarray) -> float:
+        """Fill the states of the s-th sigma; gives the log of all that they were divided by."""
+        return forward_pass(self.likelihood[s], self.entry[s], self.tie, states, self.log)
+
+    def ended(self, s: int, states: np.ndarray) -> np.ndarray:
         """The last bin's states, weighted by the number of levels that they end with, shape (G, M)."""
-        return np.asarray(states[-1] + self.end if self.log else states[-1] * self.end)
+        return np.asarray(states[-1] + self.end[s] if self.log else states[-1] * self.end[s])
 
 
 def log_evidence(bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None = None) -> np.ndarray:
@@ -158,9 +229,9 @@ def log_evidence(bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None
     """
     weighed = ForwardInputs.of(bins, prior, sigma, log)
     states, evidence = weighed.states(), np.empty(len(sigma))
-    for s, likelihood in enumerate(weighed.likelihood):
-        scale = forward_pass(likelihood, states, weighed.log)
-        last = weighed.ended(states)
+    for s in range(len(sigma)):
+        scale = weighed.forward(s, states)
+        last = weighed.ended(s, states)
         evidence[s] = scale + (logsumexp(last) if weighed.log else np.log(last.sum()))
     return evidence + weighed.divisor
 
@@ -186,9 +257,10 @@ def smooth(bins: Pooled, prior: Prior, sigma: np.ndarray, weights: np.ndarray, l
     weighed = ForwardInputs.of(bins, prior, sigma, log)
     states = weighed.states()
     levels, count, changes = np.zeros(states.shape[:2]), np.zeros(states.shape[2]), np.zeros(len(states) - 1)
-    for likelihood, weight in zip(weighed.likelihood, weights, strict=True):
-        forward_pass(likelihood, states, weighed.log)
-        backward_pass(states, likelihood, weighed.end, float(weight), weighed.log, levels, count, changes)
+    for s, weight in enumerate(weights):
+        weighed.forward(s, states)
+        given = weighed.likelihood[s], weighed.entry[s], weighed.tie, weighed.end[s]
+        backward_pass(states, *given, float(weight), weighed.log, levels, count, changes)
     return Smoothed(levels, count, np.clip(changes, 0.0, 1.0))
 
 
@@ -206,7 +278,7 @@ def curves(
     for s, value in enumerate(values):
         weighed = ForwardInputs.of(bins, prior, np.array([value]), log)
         states = weighed.states()
-        forward_pass(weighed.likelihood[0], states, weighed.log)
+        weighed.forward(0, states)
         draws = np.flatnonzero(which == s)
         paths[draws] = _draw_paths(states, weighed, len(draws), rng)
     return paths
@@ -216,13 +288,20 @@ def _draw_paths(states: np.ndarray, weighed: ForwardInputs, draws: int, rng: np.
     """Paths backwards through what `forward_pass` left, shape (draws, m)."""
     bins, grid, most = states.shape
     paths = np.empty((draws, bins), dtype=int)
-    last = np.tile(weighed.ended(states).ravel(), (draws, 1))
+    last = np.tile(weighed.ended(0, states).ravel(), (draws, 1))
+    impossible = -np.inf if weighed.log else 0.0
     level, number = np.divmod(_draw(last, weighed.log, rng), most)
     paths[:, -1] = level
     for j in range(bins - 2, -1, -1):
         stay = states[j, level, number]
         lower = states[j].T[np.maximum(number - 1, 0)]
-        lower[(np.arange(grid) >= level[:, None]) | (number == 0)[:, None]] = -np.inf if weighed.log else 0.0
+        entry, each = weighed.entry[0][level], np.arange(draws)
+        tied = lower[each, level]
+        lower[(np.arange(grid) >= level[:, None]) | (number == 0)[:, None]] = impossible
+        lower[each, level] = np.where(
+            number == 0, impossible, tied + weighed.tie if weighed.log else tied * weighed.tie
+        )
+        lower = lower + entry[:, None] if weighed.log else lower * entry[:, None]
         drawn = _draw(np.column_stack([lower, stay]), weighed.log, rng)
         moved = drawn < grid
         level = np.where(moved, drawn, level)

@@ -1,172 +1,180 @@
-"""The change-point model in PyMC: the path summed out by the same recursion, written in PyTensor; NUTS on what is left.
+"""The source's model of monotone steps in PyMC: change points by a step method of their own, the variance by NUTS.
 
-For checking the exact engine, and for those who want chains, ArviZ and a learnt rate. It costs half a minute where the
-exact engine costs a tenth of a second, most of it compiling.
+For those who want the model written down, ArviZ's InferenceData and another program's chains beside the exact engine
+and the project's own sampler. It costs half a minute, most of it compiling.
 """
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from relstudy.common.console import hushed
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.changepoint.model import PLAIN_LIMIT, Prior, curves, monotone_deficit
-from relstudy.mapping.isotonic import isotonic_fit
+from relstudy.mapping.changepoint.chains import Chains, too_few
+from relstudy.mapping.changepoint.model import ConjugatePrior
+from relstudy.mapping.changepoint.sampler import LEAST_KEPT, STEPS
 from relstudy.mapping.pooling import Pooled
 
-R_HAT_LIMIT = 1.01
-KEPT = 200  # draws whose curves are kept, spread evenly over the chains
 
+def build_model(bins: Pooled, prior: ConjugatePrior) -> Any:
+    """The PyMC model of Eq. 4.11-4.13, levels integrated out; free: `variance` and `begins`.
 
-@dataclass(frozen=True)
-class Sampled:
-    """What the chains gave.
-
-    Parameters
-    ----------
-    inference_data : ArviZ InferenceData: posterior (sigma; rate where it is learnt), sample_stats, and in
-        posterior_predictive `curve` (chain, draw, bin): the level of each bin in independent draws of the path
-    sigma : kept draws of sigma, shape (K,)
-    diagnostics : r_hat, ess_bulk, divergences, warning (None or a sentence)
+    `begins` (m - 1,) says at which bins, from the second on, a new level begins. Its own prior is flat; the Poisson
+    number of change points and their uniform positions come as a potential, as does the likelihood.
     """
-
-    inference_data: Any
-    sigma: np.ndarray
-    diagnostics: dict[str, Any]
-
-
-def build_model(bins: Pooled, prior: Prior) -> Any:
-    """The PyMC model; free: sigma, and the rate where `prior.learn_rate`."""
     import pymc as pm
     import pytensor.tensor as pt
-    from pytensor.scan.basic import scan
 
-    n = bins.weights
-    square = bins.within[:, None] + n[:, None] * (bins.means[:, None] - prior.levels) ** 2
-    least = square.min(axis=1, keepdims=True)
-    counts = np.arange(1, prior.most(len(n)) + 1)
+    n, m = bins.weights, len(bins.weights)
+    means = bins.means - prior.mean
+    total_square = float(bins.within.sum() + n @ means**2)
+    log_weights = np.full(m, -np.inf)
+    log_weights[: prior.most(m)] = prior.log_weights(m)
     with pm.Model() as model:
-        sigma = pm.TruncatedNormal(
-            "sigma", mu=0.0, sigma=prior.sigma_scale, lower=prior.step, initval=_start(bins, prior)
-        )
-        if prior.learn_rate:
-            rate = pm.Gamma("rate", alpha=prior.rate, beta=1.0)
-            log_p = (counts - 1) * pt.log(rate) - pt.gammaln(counts)
-            log_weights = log_p - pt.logsumexp(log_p) + prior.log_configurations(len(n))
-        else:
-            log_weights = pt.as_tensor(prior.log_weights(len(n)))
-        likelihood = pt.exp(-(square - least) / (2 * sigma**2))
-        first = pt.set_subtensor(pt.zeros((len(counts), prior.grid))[0], likelihood[0])
-        start = first.sum()
-
-        def step(now: Any, states: Any, log_scale: Any) -> tuple[Any, Any]:
-            below = pt.cumsum(states, axis=1) - states
-            moved = pt.concatenate([states[:1], states[1:] + below[:-1]], axis=0) * now
-            total = moved.sum()
-            return moved / total, log_scale + pt.log(total)
-
-        outputs = scan(step, sequences=[likelihood[1:]], outputs_info=[first / start, pt.log(start)])
-        # PyTensor gives its updates beside the outputs, and has announced that it will give the outputs alone.
-        states, log_scales = outputs[0] if isinstance(outputs, tuple) else outputs
-        # sums before logarithms: the share of a number of levels may be 0, whose logarithm has no gradient
-        peak = float(prior.log_weights(len(n)).max())
-        end = pt.log((states[-1].sum(axis=1) * pt.exp(log_weights - peak)).sum()) + peak
-        constant = -0.5 * n.sum() * np.log(2 * np.pi)
-        pm.Potential(
-            "evidence", log_scales[-1] + end - n.sum() * pt.log(sigma) - least.sum() / (2 * sigma**2) + constant
-        )
+        variance = pm.InverseGamma("variance", alpha=prior.shape, beta=prior.scale)
+        begins = pm.Bernoulli("begins", p=0.5, shape=m - 1, initval=_one_change(m))
+        pm.Potential("change_points", pt.as_tensor(log_weights)[begins.sum()] + (m - 1) * np.log(2))
+        which = pt.concatenate([pt.zeros(1, dtype="int64"), pt.cumsum(begins)])
+        size = pt.inc_subtensor(pt.zeros(m)[which], n)
+        total = pt.inc_subtensor(pt.zeros(m)[which], n * means)
+        square = total_square - (total**2 / (prior.strength + size)).sum()
+        sets = 0.5 * pt.log(prior.strength / (prior.strength + size)).sum()
+        pm.Potential("likelihood", sets - 0.5 * n.sum() * pt.log(2 * np.pi * variance) - square / (2 * variance))
     return model
 
 
-def _start(bins: Pooled, prior: Prior) -> float:
-    fit = isotonic_fit(bins)
-    residual = float(bins.within.sum() + bins.weights @ (bins.means - fit) ** 2) / float(bins.weights.sum())
-    return float(np.clip(np.sqrt(residual), 2 * prior.step, 4 * prior.sigma_scale))
+def _one_change(m: int) -> np.ndarray:
+    """The simplest model: one change point, in the middle."""
+    begins = np.zeros(m - 1, dtype=np.int64)
+    begins[(m - 1) // 2] = 1
+    return begins
+
+
+def change_point_step(model: Any) -> Any:
+    """A PyMC step method over `begins`: births, deaths and Gaussian moves, accepted by Eq. 4.14."""
+    from pymc.blocking import RaveledVars
+    from pymc.step_methods.arraystep import ArrayStep
+
+    class ChangePointStep(ArrayStep):
+        name = "change_points"
+        stats_dtypes_shapes: ClassVar[dict[str, tuple[Any, list[int]]]] = {"accepted": (np.float64, [])}
+
+        def astep(self, apoint: Any, *args: Any) -> tuple[Any, list[dict[str, float]]]:
+            (log_p,) = args
+            begins, accepted = apoint.data, 0
+            current = log_p(apoint)
+            for _ in range(STEPS):
+                proposed, log_ratio = propose(begins, self.rng)
+                if proposed is None:
+                    continue
+                density = log_p(RaveledVars(proposed, apoint.point_map_info))
+                if np.log(self.rng.random()) < density - current + log_ratio:
+                    begins, current, accepted = proposed, density, accepted + 1
+            return RaveledVars(begins, apoint.point_map_info), [{"accepted": accepted / STEPS}]
+
+    return ChangePointStep([model.rvs_to_values[model["begins"]]], [model.compile_logp()])
+
+
+def propose(begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray | None, float]:
+    """A birth, a death or a Gaussian move; None where it is not possible; and log S(M | M') / S(M' | M) of Eq. 4.14."""
+    taken, free = np.flatnonzero(begins), np.flatnonzero(begins == 0)
+    kind = rng.integers(3)
+    if len(free if kind == 0 else taken) == 0:
+        return None, 0.0
+    proposed = begins.copy()
+    if kind == 0:
+        proposed[rng.choice(free)] = 1
+        return proposed, float(np.log(len(free) / (len(taken) + 1)))
+    old = int(rng.choice(taken))
+    proposed[old] = 0
+    if kind == 1:
+        return proposed, float(np.log(len(taken) / (len(free) + 1)))
+    new = old + round(rng.normal(0.0, 1.5 if rng.random() < 0.5 else max(1.5, len(begins) / 5)))
+    if not 0 <= new < len(begins) or begins[new]:
+        return None, 0.0
+    proposed[new] = 1
+    return proposed, 0.0
 
 
 def sample(
-    bins: Pooled,
-    prior: Prior,
-    *,
-    draws: int = 1000,
-    tune: int = 300,
-    chains: int = 2,
-    cores: int | None = None,
-    seed: int = 0,
-) -> Sampled:
-    """Sample sigma (and the rate) by NUTS, then curves backwards for evenly spread draws.
+    bins: Pooled, prior: ConjugatePrior, *, draws: int = 2000, chains: int = 4, tune: int = 500, seed: int = 0
+) -> tuple[Chains, Any]:
+    """Sample change points and variance, then levels from their conditionals; draws out of order are thrown away.
 
     Parameters
     ----------
     bins : in the order in which levels rise; at least two
 
+    Returns
+    -------
+    Chains, and ArviZ InferenceData: posterior (variance, begins; every draw), sample_stats, and in
+    posterior_predictive `curve` (chain, draw, bin), those in order
+
     Raises
     ------
     RelstudyError
-        with fewer than two bins, or where the judgments contradict the direction so strongly that the recursion,
-        which PyTensor runs on plain numbers, would underflow
-
-    Warns
-    -----
-    RuntimeWarning
-        where the chains disagree (R-hat above 1.01) or a transition diverged
+        with fewer than two bins, or where hardly any draw obeys the order
     """
     import pymc as pm
 
     if len(bins.weights) < 2:
         raise RelstudyError('engine="pymc" needs at least two distinct scores; use engine="exact"')
-    if monotone_deficit(bins, prior, _start(bins, prior)) > PLAIN_LIMIT:
-        raise RelstudyError(
-            'engine="pymc" cannot fit judgments that contradict the direction of the mapping so strongly; '
-            'use engine="exact", or increasing="auto"'
-        )
-    with build_model(bins, prior), hushed("pymc"):
+    with build_model(bins, prior) as model, hushed("pymc"):
         inference_data = pm.sample(
             draws=draws,
             tune=tune,
             chains=chains,
-            cores=cores,
+            cores=1,
+            step=[change_point_step(model)],
             random_seed=seed,
             progressbar=False,
             compute_convergence_checks=False,
         )
-    diagnostics = diagnose(inference_data)
-    if diagnostics["warning"] is not None:
-        warnings.warn(diagnostics["warning"], RuntimeWarning, stacklevel=2)
-    kept = inference_data.posterior.isel(draw=np.unique(np.linspace(0, draws - 1, max(KEPT // chains, 1)).astype(int)))
-    sigma = kept["sigma"].to_numpy()
-    paths = curves(bins, prior, sigma.ravel(), np.random.default_rng(seed))
-    _add_curves(inference_data, prior.levels[paths].reshape(*sigma.shape, -1), kept, bins)
-    return Sampled(inference_data, sigma.ravel(), diagnostics)
+    variance = inference_data.posterior["variance"].to_numpy()
+    begins = inference_data.posterior["begins"].to_numpy().astype(int)
+    divergences = (
+        int(inference_data.sample_stats["diverging"].sum()) if "diverging" in inference_data.sample_stats else 0
+    )
+    curves = draw_levels(bins, prior, variance, begins, np.random.default_rng(seed))
+    ordered = np.asarray((np.diff(curves, axis=2) >= 0).all(axis=2))
+    kept = ordered.sum(axis=1)
+    if kept.min() < LEAST_KEPT:
+        raise too_few(int(kept.sum()), ordered.size)
+    least = int(kept.min())
+    every = [np.flatnonzero(row)[:least] for row in ordered]
+
+    def retained(array: np.ndarray) -> np.ndarray:
+        return np.stack([part[rows] for part, rows in zip(array, every, strict=True)])
+
+    found = Chains(
+        retained(curves),
+        np.sqrt(retained(variance)),
+        retained(begins).sum(axis=2),
+        begins[ordered].mean(axis=0),
+        float(ordered.mean()),
+        divergences,
+    )
+    _add_curves(inference_data, found.curves, bins)
+    return found, inference_data
 
 
-def _add_curves(inference_data: Any, levels: np.ndarray, kept: Any, bins: Pooled) -> None:
+def draw_levels(
+    bins: Pooled, prior: ConjugatePrior, variance: np.ndarray, begins: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Level of each bin given change points and variance, in any order, shape (chains, draws, m)."""
+    which = np.concatenate([np.zeros((*variance.shape, 1), dtype=int), np.cumsum(begins, axis=2)], axis=2)
+    hot = which[..., None] == np.arange(which.max() + 1)
+    size = np.einsum("j,cdjk->cdk", bins.weights, hot)
+    total = np.einsum("j,cdjk->cdk", bins.weights * (bins.means - prior.mean), hot)
+    spread = np.sqrt(variance[..., None] / (prior.strength + size))
+    levels = prior.mean + total / (prior.strength + size) + spread * rng.standard_normal(size.shape)
+    return np.take_along_axis(levels, which, axis=2)
+
+
+def _add_curves(inference_data: Any, levels: np.ndarray, bins: Pooled) -> None:
     import xarray as xr
 
-    coordinates = {"chain": kept["chain"], "draw": kept["draw"], "bin": bins.scores}
-    curve = xr.DataArray(levels, dims=("chain", "draw", "bin"), coords=coordinates)
+    curve = xr.DataArray(levels, dims=("chain", "draw", "bin"), coords={"bin": bins.scores})
     inference_data.add_groups({"posterior_predictive": xr.Dataset({"curve": curve})})
-
-
-def diagnose(inference_data: Any) -> dict[str, Any]:
-    """R-hat and effective sample size of the worst parameter, divergences, and a warning in words or None."""
-    import arviz as az
-
-    r_hat = float(az.rhat(inference_data.posterior).to_array().max())
-    ess = float(az.ess(inference_data.posterior).to_array().min())
-    divergences = (
-        int(inference_data.sample_stats["diverging"].sum()) if "sample_stats" in inference_data.groups() else 0
-    )
-    warning = None
-    if not r_hat < R_HAT_LIMIT:
-        warning = (
-            f"the chains disagree (R-hat {r_hat:.3f}, below {R_HAT_LIMIT} is needed): they have not settled on one "
-            "answer, so do not use this fit; sample longer, or use the exact engine"
-        )
-    elif divergences > 0:
-        warning = f"{divergences} transitions diverged: the posterior may be biased; use the exact engine to check"
-    return {"r_hat": r_hat, "ess_bulk": ess, "divergences": divergences, "warning": warning}

@@ -36,14 +36,16 @@ def ratio(a: float, b: float, log: bool) -> float:
 
 
 @compiled
-def forward_pass(likelihood: np.ndarray, states: np.ndarray, log: bool) -> float:
-    """A[j] = L[j] (A[j-1] + shift(sum below of A[j-1])), each bin's divided by the largest of the bin before.
+def forward_pass(likelihood: np.ndarray, entry: np.ndarray, tie: float, states: np.ndarray, log: bool) -> float:
+    """A[j] = L[j] (A[j-1] + e shift(sum below of A[j-1] + tie A[j-1])), each divided by the largest of the bin before.
 
     Parameters
     ----------
     likelihood : shape (m, G), the largest of a bin 1
+    entry : e, weight of a level where it begins, shape (G,), the largest 1
+    tie : weight of a change point that leaves the level at its grid value
     states : written to, shape (m, G, M)
-    log : whether both are kept as logarithms
+    log : whether all are kept as logarithms
 
     Returns
     -------
@@ -52,10 +54,10 @@ def forward_pass(likelihood: np.ndarray, states: np.ndarray, log: bool) -> float
     bins, grid = likelihood.shape
     most = states.shape[2]
     zero, one = (-np.inf, 0.0) if log else (0.0, 1.0)
-    below = np.empty(most)
+    below, half = np.empty(most), np.full(most, zero)
     states[0] = zero
     for g in range(grid):
-        states[0, g, 0] = likelihood[0, g]
+        states[0, g, 0] = multiply(likelihood[0, g], entry[g], log)
     largest, scale = one, 0.0
     for j in range(1, bins):
         before, now = states[j - 1], states[j]
@@ -65,8 +67,12 @@ def forward_pass(likelihood: np.ndarray, states: np.ndarray, log: bool) -> float
         largest = zero
         for g in range(grid):
             here = multiply(likelihood[j, g], back, log)
+            if tie > zero:
+                for k in range(1, most):
+                    half[k] = multiply(before[g, k - 1], tie, log)
             for k in range(most):
-                value = multiply(add(before[g, k], below[k], log), here, log)
+                begun = multiply(add(below[k], half[k], log), entry[g], log)
+                value = multiply(add(before[g, k], begun, log), here, log)
                 now[g, k] = value
                 largest = max(largest, value)
             for k in range(1, most):
@@ -78,6 +84,8 @@ def forward_pass(likelihood: np.ndarray, states: np.ndarray, log: bool) -> float
 def backward_pass(
     states: np.ndarray,
     likelihood: np.ndarray,
+    entry: np.ndarray,
+    tie: float,
     end: np.ndarray,
     weight: float,
     log: bool,
@@ -89,12 +97,13 @@ def backward_pass(
 
     Parameters
     ----------
-    states, likelihood, log : as `forward_pass` left them
+    states, likelihood, entry, tie, log : as `forward_pass` took and left them
     end : weight of ending with so many levels, shape (M,), kept as the states are
     """
     bins, grid, most = states.shape
     zero, one = (-np.inf, 0.0) if log else (0.0, 1.0)
-    after, reached, above, at_level = np.empty((grid, most)), np.empty(most), np.empty(most), np.empty(grid)
+    after, above, at_level = np.empty((grid, most)), np.empty(most), np.empty(grid)
+    reached = np.full(most + 1, zero)
     for g in range(grid):
         after[g] = end
     largest = one
@@ -107,14 +116,17 @@ def backward_pass(
             passing = zero
             for k in range(most):
                 reached[k] = multiply(after[g, k], here, log)
+            for k in range(most):
                 stayed = add(stayed, multiply(states[j, g, k], reached[k], log), log)
                 value = add(reached[k], above[k], log)
+                if tie > zero and j < bins - 1:
+                    value = add(value, multiply(multiply(reached[k + 1], entry[g], log), tie, log), log)
                 after[g, k] = value
                 largest = max(largest, value)
                 passing = add(passing, multiply(states[j, g, k], value, log), log)
             if j < bins - 1:
                 for k in range(most - 1):
-                    above[k] = add(above[k], reached[k + 1], log)
+                    above[k] = add(above[k], multiply(reached[k + 1], entry[g], log), log)
             at_level[g] = passing
             total = add(total, passing, log)
         for g in range(grid):

@@ -89,6 +89,37 @@ def test_a_figure_per_system_is_written_where_asked(tables: tuple[Path, Path], t
     assert (tmp_path / "o" / "a_b.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.slow
+def test_a_sampled_fit_is_reached_by_its_engine_and_prints_r_hat_and_effective_draws(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, judgments = tables
+    common = (scores, "-j", judgments, "--only", "a|b", "--method", "bayes", "--engine", "sampler", "--folds", 3)
+    result = run(*common, "-o", tmp_path / "o")
+    assert result.exit_code == 0, result.output
+    assert "R-hat  effective draws  kept the order" in result.stdout and "4 x 2000" in result.stdout
+    assert FittedMapping.read(tmp_path / "o" / "a_b.json").method == "bayes-sampler"
+    chains = json.loads(run(*common, "-o", tmp_path / "j", "--json").stdout)["systems"]["a|b"]["bayes-sampler"][
+        "chains"
+    ]
+    assert chains["r_hat"] < 1.05 and chains["ess_bulk"] > 100 and chains["warning"] is None
+    other = run(scores, "-j", judgments, "-o", tmp_path / "o", "--method", "bagged", "--engine", "pymc")
+    assert other.exit_code == 2 and "--engine goes with --method bayes" in other.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["quadratic", "local", "bayes-conjugate", "ogive"])
+def test_the_sources_own_ways_run_by_name(method: str, tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgments = tables
+    result = run(
+        scores, "-j", judgments, "-o", tmp_path / "o", "--only", "a:b", "--method", method, "--folds", 2, "--figures"
+    )
+    assert result.exit_code == 0, result.output
+    mapping = FittedMapping.read(tmp_path / "o" / "a_b.json")
+    assert mapping.method == method and not mapping.increasing
+    assert (tmp_path / "o" / "a_b.svg").is_file()
+
+
 def test_tables_that_share_no_pair_end_in_one_sentence_and_nothing_written(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -18,13 +18,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.changepoint.mapping import BayesMapping
+from relstudy.mapping.changepoint.ogive_mapping import OgiveMapping
 from relstudy.mapping.constrained import ConstrainedMapping
 from relstudy.mapping.correlation import CorrelationMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.isotonic import BaggedMapping, IsotonicMapping
+from relstudy.mapping.local_search import LocalCorrelationMapping
+from relstudy.mapping.methods import METHODS
+from relstudy.mapping.quadratic import QuadraticMapping
 from relstudy.mapping.scores import read_scores
-from relstudy.mapping.selection import METHODS, best_method, choose, correlation, cross_fit, fit_mapping, over_queries
+from relstudy.mapping.selection import best_method, choose, correlation, cross_fit, fit_mapping, over_queries
 
 ESTIMATORS = [
     IsotonicMapping(),
@@ -32,6 +36,12 @@ ESTIMATORS = [
     CorrelationMapping(),
     ConstrainedMapping(),
     BayesMapping(bins=10, grid=21, max_levels=4),
+    BayesMapping(engine="sampler", bins=10, draws=100, chains=2),
+    OgiveMapping(bins=10, draws=100, chains=2),
+    QuadraticMapping(),
+    QuadraticMapping(bagged=3),
+    LocalCorrelationMapping(bins=10),
+    LocalCorrelationMapping(bins=10, bagged=3),
 ]
 
 
@@ -68,6 +78,15 @@ NOT_MEANT = {
     },
     "BayesMapping": {
         "check_sample_weight_equivalence_on_dense_data": "weights are importance, not repeats: they add no information"
+    },
+    "OgiveMapping": {
+        "check_sample_weight_equivalence_on_dense_data": "weights are importance, not repeats: they add no information"
+    },
+    "QuadraticMapping": {
+        "check_sample_weight_equivalence_on_dense_data": "a bootstrap of weighted pairs is not one of repeated pairs"
+    },
+    "LocalCorrelationMapping": {
+        "check_sample_weight_equivalence_on_dense_data": "a bootstrap of weighted pairs is not one of repeated pairs"
     },
 }
 

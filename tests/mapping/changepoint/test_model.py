@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
+from scipy.stats import multivariate_t, norm
 
 from relstudy.mapping.changepoint.mapping import BayesMapping, sigma_posterior
-from relstudy.mapping.changepoint.model import Prior, curves, log_evidence, needs_logarithms, smooth
+from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, curves, log_evidence, needs_logarithms, smooth
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 
@@ -252,7 +254,71 @@ def test_weights_are_importance_and_their_size_does_not_matter() -> None:
     np.testing.assert_allclose(one.mapping_.values, other.mapping_.values, atol=1e-9)
 
 
-@pytest.mark.parametrize("wrong", [{"engine": "guess"}, {"scale": (5, 1)}, {"grid": 1}, {"rate": 0.0}])
+def conjugate(**changed: float) -> ConjugatePrior:
+    given = {"mean": 2.8, "strength": 1.0, "shape": 2.0, "scale": 0.8} | changed
+    return ConjugatePrior(1.0, 5.0, 1.5, 2.0, grid=7, max_levels=4, **given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", [False, True])
+def test_under_the_conjugate_prior_the_recursion_equals_enumeration_of_every_path(log: bool) -> None:
+    bins, prior, sigma = small_bins(5, 5), conjugate(), 0.9
+    m, grid = 5, prior.levels
+    chance = norm.pdf(grid, prior.mean, sigma / math.sqrt(prior.strength)) * prior.step
+    p_count = np.array([prior.rate**k / math.factorial(k) for k in range(4)])
+    p_count /= p_count.sum()
+    levels, counts, changes, total = np.zeros((m, 7)), np.zeros(4), np.zeros(m - 1), 0.0
+    for k in range(1, 5):
+        for cuts in itertools.combinations(range(m - 1), k - 1):
+            which = np.searchsorted(cuts, np.arange(m))
+            for chosen in itertools.combinations_with_replacement(range(7), k):
+                path = np.array(chosen)[which]
+                square = bins.within + bins.weights * (bins.means - grid[path]) ** 2
+                weight = math.exp(-square.sum() / (2 * sigma**2))
+                weight *= (2 * math.pi * sigma**2) ** (-bins.weights.sum() / 2)
+                # two neighbouring levels in one cell of the grid are in order half of the time
+                weight *= chance[list(chosen)].prod() * 0.5 ** (k - len(set(chosen)))
+                weight *= p_count[k - 1] / math.comb(m - 1, k - 1)
+                total += weight
+                counts[k - 1] += weight
+                levels[np.arange(m), path] += weight
+                changes[list(cuts)] += weight
+    posterior = smooth(bins, prior, np.array([sigma]), np.ones(1), log)
+    # rounding of sums of at most a few thousand terms
+    np.testing.assert_allclose(posterior.levels, levels / total, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(posterior.count, counts / total, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(posterior.changes, changes / total, rtol=0, atol=1e-13)
+    assert log_evidence(bins, prior, np.array([sigma]), log)[0] == pytest.approx(math.log(total), abs=1e-10)
+    drawn = grid[curves(bins, prior, np.full(20000, sigma), np.random.default_rng(0), log)]
+    # 20,000 draws of levels with a spread of about 0.6: five standard errors
+    np.testing.assert_allclose(drawn.mean(axis=0), (levels / total) @ grid, atol=5 * 0.6 / math.sqrt(20000))
+
+
+def test_given_change_points_the_conjugate_evidence_is_scipys_multivariate_t() -> None:
+    # one level only: the judgments are then multivariate t with 2 shape degrees of freedom
+    rng = np.random.default_rng(4)
+    y = rng.normal(3, 1, size=12)
+    prior = ConjugatePrior(-9.0, 15.0, 1.5, 2.0, grid=2001, max_levels=1, mean=2.8, strength=1.3, shape=2.0, scale=0.8)
+    shape = prior.scale / prior.shape * (np.eye(12) + 1 / prior.strength)
+    expected = multivariate_t.logpdf(y, loc=np.full(12, prior.mean), shape=shape, df=2 * prior.shape)
+    sigma = np.exp(np.linspace(math.log(0.15), math.log(9), 400))
+    density = log_evidence(pool(np.zeros(12), y), prior, sigma) + prior.log_sigma(sigma) + np.log(sigma)
+    # a trapezium of 400 points over a smooth density
+    assert logsumexp(density) + math.log(math.log(sigma[1] / sigma[0])) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"engine": "guess"},
+        {"scale": (5, 1)},
+        {"grid": 1},
+        {"rate": 0.0},
+        {"prior": "flat"},
+        {"engine": "sampler", "prior": "uniform"},
+        {"chains": 1},
+    ],
+)
 def test_parameters_out_of_range_are_refused(wrong: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         BayesMapping(**wrong).fit([1.0, 2.0], [1.0, 2.0])

@@ -1,0 +1,70 @@
+"""Every mapping method by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relstudy.common.errors import RelstudyError
+
+METHODS = ("isotonic", "bagged", "correlation", "bayes")
+"""Those among which the best is chosen."""
+
+SOURCE_METHODS = (
+    "quadratic",
+    "quadratic-bagged",
+    "local",
+    "local-bagged",
+    "bayes-conjugate",
+    "bayes-sampler",
+    "bayes-pymc",
+    "ogive",
+)
+"""The source's own ways, to be run by name (Shirahatti and Barnard 2005, sections 4.1-4.3)."""
+
+EVERY_METHOD = (*METHODS, *SOURCE_METHODS)
+BEST = "best"
+ENGINES = {"exact": "bayes", "sampler": "bayes-sampler", "pymc": "bayes-pymc"}
+"""Engine of the Bayesian fit -> the method of that name."""
+
+BOOTSTRAP_PROGRAMS = 25  # samples where each needs an optimiser
+
+
+def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
+    """The estimator of a method, one of EVERY_METHOD, not yet fitted; `parameters` go to its constructor.
+
+    Examples
+    --------
+    >>> make_mapping("isotonic").fit([1, 2], [1, 5]).predict([1.5]).tolist()
+    [3.0]
+    """
+    name, _, variant = method.partition("-")
+    if method not in EVERY_METHOD:
+        raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*EVERY_METHOD, BEST))}")
+    if name == "isotonic":
+        from relstudy.mapping.isotonic import IsotonicMapping
+
+        return IsotonicMapping(**parameters)
+    if name == "bagged":
+        from relstudy.mapping.isotonic import BaggedMapping
+
+        return BaggedMapping(seed=seed, **parameters)
+    if name == "correlation":
+        from relstudy.mapping.correlation import CorrelationMapping
+
+        return CorrelationMapping(seed=seed, **parameters)
+    if name == "quadratic":
+        from relstudy.mapping.quadratic import QuadraticMapping
+
+        return QuadraticMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
+    if name == "local":
+        from relstudy.mapping.local_search import LocalCorrelationMapping
+
+        return LocalCorrelationMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
+    if name == "ogive":
+        from relstudy.mapping.changepoint.ogive_mapping import OgiveMapping
+
+        return OgiveMapping(seed=seed, **parameters)
+    from relstudy.mapping.changepoint.mapping import BayesMapping
+
+    variants: dict[str, dict[str, Any]] = {"": {}, "conjugate": {"prior": "conjugate"}}
+    return BayesMapping(seed=seed, **variants.get(variant, {"engine": variant}) | parameters)
