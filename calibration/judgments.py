@@ -128,7 +128,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         with every fault: missing columns or ids, judgments that are no numbers, probabilities outside (0, 1],
         one pair with two different judgments, a query of two probabilities or below that of one of its pairs
     """
-    if not _is_qrels(path):
+    if not is_qrels(path):
         return check_judgments(reading.apply(read_table(path)), reading.scale)
     judgments = check_judgments(reading.apply(_read_qrels(path)), reading.scale)
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
@@ -263,7 +263,8 @@ def _qrels_scale(judgments: Judgments) -> KnownScale:
     return KnownScale(Scale.between(0, high), "values", f"qrels, whose highest grade is {high:g}")
 
 
-def _is_qrels(path: str | os.PathLike[str]) -> bool:
+def is_qrels(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is TREC qrels: no table by its ending, and four fields without a comma in its first line."""
     file = os.fspath(path)
     if file.endswith((".csv", ".parquet")) or not os.path.isfile(file):
         return False

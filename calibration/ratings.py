@@ -113,7 +113,7 @@ def _require(table: Checked) -> None:
     have = ", ".join(map(str, table.frame.columns)) or "none"
     wanted = [name for name in REQUIRED if name not in table.frame]
     if wanted:
-        way_out = f"--columns {wanted[0]}=NAME says which it is"
+        way_out = f"--columns {wanted[0]}=NAME says which it is; relstudy inspect names what it may be"
         allowed = f"this column is required (the file has: {have}); {way_out}"
         raise TableError([Fault(table.file, 1, name, None, allowed) for name in wanted])
 
@@ -321,8 +321,8 @@ def _refuse_sorted(frame: pd.DataFrame, file: str) -> None:
     if all(re.fullmatch(r"(slot|column|answer|response)s?[ _-]?\d+", name.lower()) for name in names):
         raise RelstudyError(
             f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of "
-            "one pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one person "
-            "all the same, say --trust-raters)"
+            "one pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one "
+            "person all the same, say --trust-raters)"
         )
     if not 2 <= len(names) <= 20:
         return

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
     "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
+    "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
     "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),
     "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
     "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),

@@ -2,7 +2,7 @@
 
 P(rating <= k) = logistic(c_k - (a_j + b_j theta_i)) for rater j with leniency a_j and discrimination b_j, thresholds
 c_k, and a pair's quality theta_i ~ N(0, 1). The qualities are many and the rest is little: summed out on a grid, they
-cost no parameters, and ratings enter only as counts of (pair, rater, category), so that one sparse product holds them all.
+cost no parameters, and ratings enter only as counts of (pair, rater, category), so one sparse product holds them all.
 """
 
 from __future__ import annotations

@@ -350,6 +350,7 @@ def known_scale(
             values == value,
             "rating" if "rating" in table.frame else "judgment",
             f"the other {what} run from {rest.min():g} to {rest.max():g}, so this may mean that there was no "
-            f"answer: --missing {value:g} says so, and --scale {min(rest.min(), value):g}-{max(rest.max(), value):g} that it counts",
+            f"answer: --missing {value:g} says so, and --scale "
+            f"{min(rest.min(), value):g}-{max(rest.max(), value):g} that it counts",
         )
     return scale_of_values(rest, what, slack)

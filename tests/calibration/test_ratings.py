@@ -49,7 +49,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(table) -> None:  # 
     message = refused(table("rater_id,query_id,rating\na,q,1"))
     assert message == (
         "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating); "
-        "--columns result_id=NAME says which it is"
+        "--columns result_id=NAME says which it is; relstudy inspect names what it may be"
     )
 
 

@@ -1,0 +1,184 @@
+"""What `relstudy inspect` says of strangers' files; the command that it prints runs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.commands.inspect import inspect
+from relstudy.analysis.inspection.files import inspect_file
+from relstudy.analysis.inspection.finding import Inspection
+from relstudy.calibration.command import calibrate
+from relstudy.calibration.ratings import read_ratings
+from relstudy.common.errors import RelstudyError
+from relstudy.common.reading import Reading
+
+
+def ratings_by(found: Inspection) -> pd.DataFrame:
+    """The ratings that the printed command reads."""
+    assert found.command is not None
+    words = shlex.split(found.command)
+    assert words[:2] == ["relstudy", "calibrate"]
+    stated = {
+        words[at].removeprefix("--"): words[at + 1]
+        for at in range(len(words))
+        if words[at] in ("--columns", "--values", "--scale", "--missing")
+    }
+    return read_ratings(words[2], reading=Reading.stated(**stated), trust_raters=True).frame
+
+
+@pytest.fixture
+def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def write(text: str, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_text(text.strip() + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_ratings_with_other_names_are_read_by_the_command_that_is_printed(shared_data: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(shared_data / "diras_chatreport" / "ratings.csv", dtype=str)
+    names = {"rater_id": "Worker ID", "query_id": "topic", "result_id": "passage", "rating": "grade"}
+    frame.rename(columns=names).drop(columns="scale").to_csv(tmp_path / "other.csv", index=False)
+    found = inspect_file(tmp_path / "other.csv")
+    assert {each.role: each.column for each in found.columns} == names
+    read = ratings_by(found)
+    assert read["rating"].tolist() == frame["rating"].astype(float).tolist()
+
+
+def test_a_wide_panel_is_told_from_its_summary_column(shared_data: Path) -> None:
+    found = inspect_file(shared_data / "chorus_3agents" / "wide_with_final.csv")
+    assert found.kind == "wide raters"
+    assert "left out: final_rating" in found.notes
+    long = read_ratings(shared_data / "chorus_3agents" / "ratings.csv").frame
+    assert ratings_by(found)["rating"].sum() == long["rating"].sum()
+    assert "--scale 0-3" in str(found.command)
+
+
+def test_a_wide_panel_without_queries_names_the_item_twice(table) -> None:  # type: ignore[no-untyped-def]
+    found = inspect_file(table("video,P1,P2,P3\nv1,1,2,NA\nv2,5,4,5\nv3,3,,2"))
+    assert found.kind == "wide raters"
+    assert len(ratings_by(found)) == 7
+    assert "taken for no answer: 'NA'" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("chorus_3agents/ratings.csv", "ratings"),
+        ("agh_video_99raters/ratings.csv", "ratings"),
+        ("tifa160_likert/system_scores_dsg_release.csv", "scores"),
+        ("haystack_rating_party/system_runs.csv", "scores"),
+        ("trec_eval_test/qrels.test", "qrels"),
+        ("trec_eval_test/results.test", "run"),
+    ],
+)
+def test_real_files_are_what_they_are(shared_data: Path, file: str, kind: str) -> None:
+    assert inspect_file(shared_data / file).kind == kind
+
+
+def test_a_99_among_1_to_5_is_asked_about_and_makes_no_scale(shared_data: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(shared_data / "agh_video_99raters" / "ratings.csv", dtype=str).drop(columns="scale")
+    frame.loc[frame.index % 50 == 0, "rating"] = "99"
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    found = inspect_file(tmp_path / "r.csv")
+    assert any("99 stands far from all other ratings: is it no answer?" in note for note in found.notes)
+    assert "--scale 1-5 --missing 99" in str(found.command)
+
+
+def test_words_get_numbers_or_are_left_to_be_checked(table) -> None:  # type: ignore[no-untyped-def]
+    head = "annotator,query,docid,label\n"
+    stars = inspect_file(table(head + "a,q,x,4 stars\nb,q,x,1 stars\na,q,y,5 stars"))
+    assert ratings_by(stars)["rating"].tolist() == [4, 1, 5]
+    words = inspect_file(
+        table(head + "a,q,x,Highly relevant\nb,q,x,not relevant\na,q,y,relevant\nb,q,y,partly relevant")
+    )
+    assert ratings_by(words)["rating"].tolist() == [3, 0, 2, 1]
+    unsure = inspect_file(table(head + "a,q,x,blue\nb,q,x,green\na,q,y,not"))
+    assert any("check the numbers in --values" in note for note in unsure.notes)
+
+
+def test_mturk_keeps_rejected_rows_and_says_so(table) -> None:  # type: ignore[no-untyped-def]
+    found = inspect_file(
+        table(
+            "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.query,Input.image_url,Answer.relevance\n"
+            "1,a1,w1,Approved,cat,u1,3\n1,a2,w2,Rejected,cat,u1,1\n2,a3,w1,Approved,dog,u2,2"
+        )
+    )
+    assert found.kind == "MTurk"
+    assert any("1 rows have AssignmentStatus Rejected" in note for note in found.notes)
+    assert ratings_by(found)[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist()[1] == [
+        "w2",
+        "cat",
+        "u1",
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("Submission id,Participant id,Status,Completion code\ns,p,APPROVED,C\ns2,p2,RETURNED,", "p.csv", "Prolific"),
+        ("ResponseId,Finished,1_Q3,2_Q3\nR_1,1,4,5\nR_2,1,3,2", "q.csv", "Qualtrics"),
+        ("id,text,annotator,annotation_id,lead_time,rating\n1,t,7,70,3.2,4\n1,t,8,71,2.2,5", "l.csv", "Label Studio"),
+        ("query,docid,rating\nq,d1,3\nq,d2,0", "b.csv", "Quepid"),
+        ("query,docid,rank\nq,d1,1\nq,d2,2", "s.csv", "Quepid snapshot"),
+        ("user,instance_id,quality\nann,i1,3\nbob,i1,4", "potato.csv", "Potato"),
+        ('{"id": 1, "responses": []}\n{"id": 2, "responses": []}', "a.jsonl", "Argilla"),
+        ("0110101010101010\n1110101010101011", "codes.txt", "codes"),
+        ("a,b\n1,2", "x.csv", "unknown"),
+    ],
+)
+def test_exports_are_known_by_their_columns(table, text: str, name: str, kind: str) -> None:  # type: ignore[no-untyped-def]
+    assert inspect_file(table(text, name)).kind == kind
+
+
+def test_label_studio_json_is_counted_and_sent_to_its_csv(table) -> None:  # type: ignore[no-untyped-def]
+    task = {"id": 1, "annotations": [{"completed_by": 3, "result": [{"from_name": "grade", "value": {"rating": 4}}]}]}
+    found = inspect_file(table(json.dumps([task, task]), "export.json"))
+    assert found.kind == "Label Studio"
+    assert "2 annotations of 2 tasks by 1 annotators (controls: grade)" in found.sentence
+    assert "export it as CSV" in found.notes[0]
+
+
+def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(5, 3)))
+    np.save(tmp_path / "l.npy", np.array([1, 2, 2]))
+    np.save(tmp_path / "c.npy", np.array([[True, False], [True, True]]))
+    assert [inspect_file(tmp_path / f"{name}.npy").kind for name in "vlc"] == ["vectors", "labels", "codes"]
+
+
+def test_other_separators_and_preambles_are_named(table) -> None:  # type: ignore[no-untyped-def]
+    found = inspect_file(table("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
+    assert found.kind == "ratings"
+    assert found.notes[:2] == (
+        "1 lines of comments come before the header: remove them first",
+        "fields are separated by semicolons: save the table with commas first",
+    )
+
+
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    for path, message in ((tmp_path / "none.csv", "there is no such file"), (tmp_path / "empty.csv", "is empty")):
+        with pytest.raises(RelstudyError, match=message):
+            inspect_file(path)
+
+
+def test_the_command_prints_what_was_found_and_the_printed_command_runs(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    rows = "\n".join(f"w{row % 4},q{row // 4},d{row // 4},{1 + (row * 7 + row % 4) % 5}" for row in range(80))
+    path = table(f"worker,query,docid,grade\n{rows}")
+    shown = CliRunner().invoke(inspect, [str(path)])
+    assert shown.exit_code == 0
+    assert "worker -> rater_id: by its name, and what stands in it" in shown.stdout
+    command = shlex.split(shown.stdout.splitlines()[-1])
+    result = CliRunner().invoke(calibrate, [*command[2:4], str(tmp_path / "out"), *command[5:]])
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "out" / "judgments.csv").exists()
+    assert json.loads(CliRunner().invoke(inspect, [str(path), "--json"]).stdout)["kind"] == "ratings"
