@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from relstudy.api.scoring import score as score
     from relstudy.calibration.ratings import Ratings as Ratings
     from relstudy.common.errors import RelstudyError as RelstudyError
+    from relstudy.mapping.fitted import FittedMapping as FittedMapping
+    from relstudy.mapping.fitted import read_mappings as read_mappings
 
     __version__: str
 
 _OWNERS = {
     "CalibratedPanel": "relstudy.api.calibrating",
+    "FittedMapping": "relstudy.mapping.fitted",
     "Mappings": "relstudy.api.fitting",
     "Plan": "relstudy.api.planning",
     "Ratings": "relstudy.calibration.ratings",
@@ -43,6 +46,7 @@ _OWNERS = {
     "calibrate": "relstudy.api.calibrating",
     "fit": "relstudy.api.fitting",
     "plan": "relstudy.api.planning",
+    "read_mappings": "relstudy.mapping.fitted",
     "read_ratings": "relstudy.api.calibrating",
     "sample": "relstudy.api.sampling",
     "score": "relstudy.api.scoring",
@@ -50,6 +54,7 @@ _OWNERS = {
 
 __all__ = [
     "CalibratedPanel",
+    "FittedMapping",
     "Mappings",
     "Plan",
     "Ratings",
@@ -61,6 +66,7 @@ __all__ = [
     "fit",
     "hashing",
     "plan",
+    "read_mappings",
     "read_ratings",
     "sample",
     "score",

@@ -10,7 +10,6 @@ import contextlib
 import html
 import io
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
@@ -79,10 +78,11 @@ RC: dict[str, Any] = {
 def drawing(width: float = 6.4, height: float = 3.6) -> Iterator[Figure]:
     """Yield a matplotlib Figure (inches) in the house style; nothing global is changed after the block."""
     import matplotlib
-    from matplotlib.figure import Figure
+
+    from relstudy.common.notebook_figure import NotebookFigure
 
     with matplotlib.rc_context(cast(Any, RC)):
-        yield Figure(figsize=(width, height))
+        yield NotebookFigure(figsize=(width, height))
 
 
 def svg(figure: Figure, title: str, *, alone: bool = False) -> str:
@@ -129,9 +129,6 @@ def figure_of(picture: Callable[[], str]) -> Figure:
     ----------
     picture : draws and returns SVG text by `svg`
     """
-    if "IPython" in sys.modules:
-        # a notebook shows figures only once pyplot has been imported
-        import matplotlib.pyplot  # noqa: F401
     figures: list[Figure] = []
     token = _drawn.set(figures)
     try:

@@ -12,8 +12,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import click
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
+import relstudy as rs
 from relstudy.studyapp.cli import main
 from tests.places import ROOT
 
@@ -79,7 +82,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_the_site_builds_strictly_so_no_internal_link_or_anchor_is_broken(site: Path) -> None:
     assert (site / "index.html").is_file()
-    assert (site / "reference" / "analysis.html").is_file()
+    assert (site / "reference" / "api.html").is_file()
 
 
 def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
@@ -91,13 +94,30 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
         assert not re.search(r"url\(['\"]?(https?:)?//", sheet.read_text(encoding="utf-8"))
 
 
-def test_the_reference_holds_the_functions_of_the_contracts(site: Path) -> None:
-    for page, name in [
-        ("analysis", "relstudy.analysis.scoring.run.score_systems"),
-        ("mapping", "relstudy.mapping.selection.cross_fit"),
-        ("calibration", "relstudy.calibration.ratings.read_ratings"),
-    ]:
-        assert f'id="{name}"' in (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
+def test_the_reference_documents_every_public_name_and_nothing_else(site: Path) -> None:
+    page = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    documented = set(re.findall(r'id="relstudy\.(\w+)"', page))
+    assert documented == set(rs.__all__) - {"__version__", "hashing"}
+    hashing = (site / "reference" / "hashing.html").read_text(encoding="utf-8")
+    assert 'id="relstudy.analysis.hashing.api.count"' in hashing
+    assert sorted(path.name for path in (site / "reference").glob("*.html")) == ["api.html", "hashing.html"]
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_keeps_no_output() -> None:
+    notebook = nbformat.read(DOCS / "notebook.ipynb", as_version=4)
+    assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code")
+    kernel = {"kernel_name": "python3", "timeout": 300, "resources": {"metadata": {"path": str(ROOT)}}}
+    done = NotebookClient(notebook, **kernel).execute()
+    shown = [
+        set(output.data)
+        for cell in done.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if "data" in output
+    ]
+    assert sum("text/html" in kinds for kinds in shown) >= 5
+    assert sum("image/png" in kinds for kinds in shown) == 3
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -134,3 +154,19 @@ def test_the_commands_of_the_page_run_and_print_what_it_says(page: str, tmp_path
         assert done.returncode == 0, f"{body}\n{done.stderr}"
         if after == "text":
             assert done.stdout == expected, body
+    run_python(page, tmp_path)
+
+
+def run_python(page: str, folder: Path) -> None:
+    """The Python blocks of a page, one after the other in one session."""
+    script = "\n".join(body for kind, body in blocks(page) if kind == "python")
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["docs/scoring.md", "docs/reference/api.md"])
+def test_the_python_of_the_page_runs(page: str, tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    assert any(kind == "python" for kind, _ in blocks(page))
+    run_python(page, tmp_path)
