@@ -38,6 +38,7 @@ class Judgments:
     scale : the scale they are on, and how it is known
     merged : how many identical rows of the table were merged
     averaged : whether the judgments are plain means of ratings, without calibration
+    qrels : whether they are whole TREC qrels, which a run can be measured by
 
     Examples
     --------
@@ -50,6 +51,7 @@ class Judgments:
     scale: KnownScale
     merged: int = 0
     averaged: bool = False
+    qrels: bool = False
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:
@@ -131,6 +133,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     if not is_qrels(path):
         return check_judgments(reading.apply(read_table(path)), reading.scale)
     judgments = check_judgments(reading.apply(_read_qrels(path)), reading.scale)
+    judgments = replace(judgments, qrels=bool((judgments.frame["judgment"] % 1 == 0).all()))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 

@@ -16,11 +16,12 @@ from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS
     epilog="""\b
 Examples:
   relstudy fit scores.csv --judgments judgments.csv -o mappings
+  relstudy fit scores/*.csv --judgments judgments.csv -o mappings --direction distance=lower
   relstudy fit run.trec --judgments judgments.csv -o mappings --method isotonic --json
   relstudy fit scores.csv --judgments judgments.csv -o mappings --method bayes --engine sampler
 """
 )
-@click.argument("scores", type=click.Path())
+@click.argument("scores", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--judgments", "-j", required=True, type=click.Path(), help="Judgments table: query_id, result_id, judgment."
 )
@@ -46,12 +47,19 @@ Examples:
     show_default=True,
     help="Weight of a pair in the fits: equal, or 1 / inclusion_probability.",
 )
+@click.option(
+    "--direction",
+    "directions",
+    multiple=True,
+    metavar="[SYSTEM=]higher|lower|auto",
+    help="Which scores are better; binds every fit. The default takes runs as higher is better, and finds out else.",
+)
 @click.option("--leave-out", multiple=True, metavar="SYSTEM", help="A system or column not to fit; may be repeated.")
 @click.option("--only", multiple=True, metavar="SYSTEM", help="Fit this system only; may be repeated.")
 @click.option("--figures", is_flag=True, help="Also write NAME.svg per system: pairs, mapping and band.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def fit(
-    scores: str,
+    scores: tuple[str, ...],
     judgments: str,
     output: Path,
     method: str,
@@ -59,6 +67,7 @@ def fit(
     folds: int,
     seed: int,
     weights: str,
+    directions: tuple[str, ...],
     leave_out: tuple[str, ...],
     only: tuple[str, ...],
     figures: bool,
@@ -66,19 +75,20 @@ def fit(
 ) -> None:
     """Map each system's SCORES to the judgments by a monotone function.
 
-    SCORES is a table (long or wide, CSV or Parquet) or a TREC run. Methods are compared out of fold, folds by query;
+    SCORES are tables (long or wide, CSV or Parquet) or TREC runs. Methods are compared out of fold, folds by query;
     the in-sample correlation stands beside it only to show how much it flatters.
     """
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.directions import stated_directions
     from relstudy.mapping.fitted import file_names
-    from relstudy.mapping.scores import read_scores
+    from relstudy.mapping.scores import read_score_files
     from relstudy.mapping.systems import FitOptions, fit_systems
 
     if engine is not None:
         if method != "bayes":
             raise click.UsageError(f"--engine goes with --method bayes, not with {method}.")
         method = ENGINES[engine]
-    table = read_scores(scores, leave_out=leave_out, only=only or None)
+    table = read_score_files(scores, leave_out=leave_out, only=only or None)
     for note in table.attrs["notes"]:
         say(note)
     with warnings.catch_warnings(record=True) as caught:
@@ -86,12 +96,10 @@ def fit(
         fits, notes = fit_systems(
             table,
             read_judgments(judgments),
-            FitOptions(method, folds, seed, weights),
-            files=(scores, judgments),
+            FitOptions(method, folds, seed, weights, stated_directions(directions)),
+            files=(", ".join(scores), judgments),
             progress=lambda systems: progress(systems, "systems", len(systems)),
         )
-    for note in notes:
-        say(note)
     files = file_names([fit.choice.system for fit in fits])
     for fit in fits:
         file = files[fit.choice.system]
@@ -107,13 +115,18 @@ def fit(
         if "diagnostics" in fit.choice.mapping.meta:
             results[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
     if as_json:
+        for note in notes:
+            say(note)
         print_json({"systems": results})
-    else:
-        _print(results, output)
-        _print_chains(results, sum("chains disagree" in str(warning.message) for warning in caught))
+        return
+    _print(results)
+    _print_chains(results, sum("chains disagree" in str(warning.message) for warning in caught))
+    for line in [*(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in fits), *notes]:
+        click.echo(line)
+    say(f"{len(results)} mappings written to {output}")
 
 
-def _print(results: dict[str, Any], output: Path) -> None:
+def _print(results: dict[str, Any]) -> None:
     rows = []
     for system, scored in results.items():
         for method, figures in scored.items():
@@ -126,8 +139,7 @@ def _print(results: dict[str, Any], output: Path) -> None:
         f["reason"] for s in results.values() for m in s.values() if m != s["best"] for f in m.values() if "reason" in f
     }
     for reason in sorted(reasons):
-        say(f"– or 0: {reason}")
-    say(f"{len(results)} mappings written to {output}")
+        click.echo(f"– or 0: {reason}")
 
 
 def _text(figure: dict[str, Any]) -> str:

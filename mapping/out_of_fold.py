@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-DIRECTIONS = ("auto", "higher", "lower")
-
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:

@@ -7,7 +7,7 @@ system) and a TREC run. One form is given back: long, ids as text, every score f
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +40,9 @@ def read_scores(
     Returns
     -------
     DataFrame with columns system, query_id, result_id (text) and score (float64, finite), in the order of the file.
-    `frame.attrs["notes"]` lists what a person should know, one sentence each: columns left out because they are not
+    `frame.attrs["runs"]` lists the systems of a TREC run, whose results are all that these retrieved;
+    `frame.attrs["directions"]` holds "higher" or "lower" by system where it is known which scores are better: of a run, and
+    where the table has a column `direction`. `frame.attrs["notes"]` lists what a person should know, one sentence each: columns left out because they are not
     numbers, empty cells of a wide table (a result that the system did not return), repeated rows that were merged.
 
     Raises
@@ -60,7 +62,52 @@ def read_scores(
     chosen.check(frame["system"].unique())
     if "row" not in frame:
         frame["row"] = np.arange(len(frame)) + 1
-    return _finished(frame, chosen, [])
+    finished = _finished(frame, chosen, [])
+    systems = [str(name) for name in finished["system"].unique()]
+    finished.attrs |= {"runs": systems, "directions": dict.fromkeys(systems, "higher")}
+    return finished
+
+
+def read_score_files(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    leave_out: Collection[str] = (),
+    only: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """Read several score tables as one; as `read_scores`, whose notes, runs and directions are joined.
+
+    Raises
+    ------
+    RelstudyError
+        where two files hold one system, or none holds a system named in `only` or `leave_out`
+    """
+    if len(paths) == 1:
+        return read_scores(paths[0], leave_out=leave_out, only=only)
+    tables: list[pd.DataFrame] = []
+    file_of: dict[str, str] = {}
+    for path in paths:
+        table = read_scores(path)
+        for name in table["system"].unique():
+            if name in file_of:
+                raise RelstudyError(
+                    f"{os.fspath(path)}: a system named {name!r} was already read from {file_of[name]}; systems need "
+                    "different names"
+                )
+            file_of[name] = os.fspath(path)
+        tables.append(table)
+    chosen = _Choice(", ".join(os.fspath(path) for path in paths), set(leave_out), None if only is None else set(only))
+    chosen.check(file_of)
+    joined = pd.concat(tables, ignore_index=True)
+    if not chosen.everything:
+        joined = joined[joined["system"].map(chosen.takes).to_numpy(dtype=bool)].reset_index(drop=True)
+    if joined.empty:
+        raise RelstudyError(f"{chosen.file}: no score is left; a system with at least one scored pair is needed")
+    joined.attrs = {
+        "notes": [note for table in tables for note in table.attrs["notes"]],
+        "runs": [name for table in tables for name in table.attrs["runs"]],
+        "directions": {name: value for table in tables for name, value in table.attrs["directions"].items()},
+    }
+    return joined
 
 
 def check_scores(
@@ -83,7 +130,23 @@ def check_scores(
     else:
         chosen.check(table.frame.columns.difference(["query_id", "result_id"]))
         frame = _read_wide(table, chosen, notes)
-    return _finished(frame, chosen, notes)
+    finished = _finished(frame, chosen, notes)
+    finished.attrs |= {"runs": [], "directions": _directions(table, set(finished["system"].unique()))}
+    return finished
+
+
+def _directions(table: Checked, systems: set[str]) -> dict[str, str]:
+    """Which scores are better, by system, where a long table says so in its column `direction`."""
+    if not {"system", "score", "direction"} <= set(table.frame.columns):
+        return {}
+    stated = table.frame[["system", "direction"]].astype("str").apply(lambda column: column.str.strip())
+    table.add(~stated["direction"].isin(["higher", "lower", ""]), "direction", "higher or lower is allowed, or empty")
+    table.raise_faults()
+    stated = stated[(stated["direction"] != "") & stated["system"].isin(systems)].drop_duplicates()
+    twice = stated["system"][stated["system"].duplicated()]
+    if len(twice):
+        raise RelstudyError(f"{table.file}, column direction: system {twice.iloc[0]!r} has both higher and lower")
+    return dict(zip(stated["system"], stated["direction"], strict=True))
 
 
 def _finished(frame: pd.DataFrame, chosen: _Choice, notes: list[str]) -> pd.DataFrame:
@@ -134,6 +197,8 @@ class _Choice:
 def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a long score table as CSV, Parquet (.parquet) or a TREC run (.run, .trec).
 
+    A column `direction` (higher or lower, which scores of a system are better) is kept where there is one, but in a run.
+
     In a run, results stand by descending score within a query, ranks counted from 1, ties in the order given.
 
     Raises
@@ -142,7 +207,7 @@ def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
         when a score is not finite, or an id or name holds a blank, which a run cannot keep
     """
     file = os.fspath(path)
-    frame = scores[COLUMNS]
+    frame = scores[[*COLUMNS, *(["direction"] if "direction" in scores else [])]]
     if not np.isfinite(frame["score"].to_numpy(dtype=float)).all():
         raise RelstudyError(f"{file}: not written, since a score is not a finite number")
     if not file.endswith(RUN_ENDINGS):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.directions import DIRECTIONS
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.selection import Choice, choose
@@ -29,12 +30,14 @@ class FitOptions:
     folds : folds of whole queries, at least 2
     seed : of folds and random methods
     weights : weight of a pair in the fits: "equal", or "design" (1 / inclusion probability)
+    directions : system ("*" for all others) -> "higher", "lower" or "auto": which scores are better
     """
 
     method: str = BEST
     folds: int = 10
     seed: int = 0
     weights: str = "equal"
+    directions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.method not in (*EVERY_METHOD, BEST):
@@ -42,6 +45,14 @@ class FitOptions:
             raise RelstudyError(f"there is no mapping method {self.method!r}; there are: {allowed}")
         if self.weights not in WEIGHTS:
             raise RelstudyError(f"weights are {' or '.join(WEIGHTS)}; not {self.weights!r}")
+        for system, direction in self.directions.items():
+            if direction not in DIRECTIONS:
+                raise RelstudyError(f"the direction of {system!r} is higher, lower or auto; not {direction!r}")
+
+    def direction(self, system: str, known: Mapping[str, str]) -> str:
+        """Which scores of a system are better: as stated, else as `known` of its scores, else "auto"."""
+        stated = self.directions.get(system, self.directions.get("*", "auto"))
+        return known.get(system, "auto") if stated == "auto" else stated
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -51,10 +62,24 @@ class FitOptions:
 
 @dataclass(frozen=True, eq=False)
 class SystemFit:
-    """One system's mapping, and the pairs that it was fitted to: query_id, result_id, score, judgment."""
+    """One system's mapping, the pairs that it was fitted to, and the direction that bound its fits.
+
+    Parameters
+    ----------
+    choice : the methods compared, and the mapping
+    pairs : query_id, result_id, score, judgment
+    direction : "higher" or "lower" score is better, or "auto" where each fit found out
+    """
 
     choice: Choice
     pairs: pd.DataFrame
+    direction: str = "auto"
+
+    def direction_sentence(self) -> str:
+        """Which scores are better, and how that is known."""
+        if self.direction != "auto":
+            return f"{self.direction} scores are better, as stated or by definition"
+        return f"{'higher' if self.choice.mapping.increasing else 'lower'} scores are better, as the judgments say"
 
 
 def fit_systems(
@@ -85,6 +110,15 @@ def fit_systems(
     options = options or FitOptions()
     pairs, notes = scored_and_judged(scores, judgments, files)
     weights = _weights(pairs, options.weights, files[1])
+    directions = {
+        str(name): options.direction(str(name), scores.attrs.get("directions", {}))
+        for name in scores["system"].unique()
+    }
+    unknown = sorted(set(options.directions) - set(directions) - {"*"})
+    if unknown:
+        raise RelstudyError(
+            f"--direction: there is no system named {unknown[0]!r} in {files[0]}; there are: {', '.join(directions)}"
+        )
     rows: dict[str, Any] = {str(name): part.index for name, part in pairs.groupby("system", sort=False)}
     fits = []
     for name in progress(list(rows)):
@@ -98,12 +132,13 @@ def fit_systems(
             seed=options.seed,
             weights=None if weights is None else weights[rows[name]],
             system=name,
+            direction=directions[name],
         )
-        fits.append(SystemFit(_with_predictions(choice, part, options), part))
+        fits.append(SystemFit(_with_predictions(choice, part, options, directions[name]), part, directions[name]))
     return fits, notes
 
 
-def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions) -> Choice:
+def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions, direction: str) -> Choice:
     """The choice, its mapping holding each method's predictions out of fold."""
     if not choice.predictions:
         return choice
@@ -115,6 +150,7 @@ def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions) 
         options.folds,
         options.seed,
         options.weights,
+        direction,
     )
     return replace(choice, mapping=replace(choice.mapping, out_of_fold=kept))
 

@@ -57,7 +57,7 @@ def keep(demo: Path, kept: Path) -> None:
     judged = pd.read_csv(demo / "judgments.csv", dtype=str)[PAIR]
     for name in SYSTEMS:
         scores = read_scores(next((demo / "scores").glob(f"{name}.*")))
-        write_scores(scores.merge(judged, on=PAIR), kept / "scores" / f"{name}.csv")
+        write_scores(scores.merge(judged, on=PAIR).assign(direction="higher"), kept / "scores" / f"{name}.csv")
 
 
 def _keep(source: Path, target: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
     from relstudy.calibration.judgments import Judgments
+    from relstudy.common.estimates import Estimate
     from relstudy.mapping.fitted import FittedMapping
 
 OF_JUDGMENTS = (
@@ -108,9 +109,9 @@ def score(
         _write_tables(result, Path(out))
     if report is not None:
         _report(result, report)
-    for note in result.notes:
-        say(note)
     if as_json:
+        for note in result.notes:
+            say(note)
         print_json(result.as_json())
     else:
         _print(result, new if saved is not None else [])
@@ -170,7 +171,6 @@ def _candidates(
         JudgedPairs.of(judgments),
         options,
         fitted,
-        similarities=[Path(file).stem for file in files if file.endswith(".npy")],
         stated=stated,
         progress=lambda systems: progress(systems, "mapping", len(systems)),
     )
@@ -250,16 +250,39 @@ def _print(result: ScoreResult, new: list[str]) -> None:
     scale = result.conventions["scale"]
     click.echo(f"Scale: {scale['name']}, {scale['note']}.")
     click.echo(f"Intervals: {result.conventions['interval']}; {result.conventions['population']}.")
+    for note in result.notes:
+        click.echo(note)
+    _print_measures(result)
     for name in new:
         for sentence in place_among(result, name):
             click.echo(sentence)
     _print_comparisons(result, new)
 
 
+def _print_measures(result: ScoreResult) -> None:
+    names = list(dict.fromkeys(name for system in result.systems for name in system.measures))
+    if not names:
+        return
+    click.echo()
+    rows = []
+    for system in result.systems:
+        row = [system.name]
+        for name in names:
+            figure = system.measures.get(name)
+            row += ["–", ""] if figure is None else [_number(figure.value), _ends(figure)]
+        rows.append(row)
+    print_table(rows, ["system", *(text for name in names for text in (name, "interval"))])
+    click.echo(f"Measures: {result.conventions['measures']}.")
+
+
+def _ends(figure: Estimate) -> str:
+    return "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
+
+
 def _row(system: SystemScore) -> list[str]:
     cells = [system.name, _number(system.raw.pearson.value)]
     for figure in (system.mapped.pearson, system.average_precision, system.normalised_rank):
-        cells += [_number(figure.value), "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"]
+        cells += [_number(figure.value), _ends(figure)]
     return [*cells, f"{system.coverage.fraction:.1%}"]
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from relstudy.mapping.directions import stated_directions
+
 if TYPE_CHECKING:
     from relstudy.analysis.scoring.options import ScoringOptions
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
-DIRECTIONS = ("higher", "lower", "auto")
 PLAIN = ("threshold", "weights", "policy", "replicates", "seed", "level", "population", "method", "folds")
 """Options that `ScoringOptions` holds under the same name."""
 
@@ -36,7 +37,7 @@ _OPTIONS = (
     click.option(
         "--policy",
         type=click.Choice(["drop", "worst"]),
-        help="Judged pairs that a system does not score: leave out, or rank last.  [default: drop]",
+        help="Judged pairs that a system does not score: leave out, or rank last.  [default: drop, but worst for TREC runs]",
     ),
     click.option(
         "--allow-low-coverage", is_flag=True, help="Go on where a system scores under half of the judged pairs."
@@ -74,17 +75,6 @@ def scoring_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def stated_directions(texts: tuple[str, ...]) -> dict[str, str]:
-    """What `--direction` says: system ("*" for all) to higher, lower or auto."""
-    directions: dict[str, str] = {}
-    for text in texts:
-        system, _, direction = text.rpartition("=")
-        if direction not in DIRECTIONS:
-            raise click.BadParameter(f"{text!r}: higher, lower or auto is allowed", param_hint="--direction")
-        directions[system or "*"] = direction
-    return directions
 
 
 def given_options(choices: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +59,8 @@ class StudyTables:
     files : every file read, in order of name
     notes : what a person should know, one sentence each
     truth : estimates beside their true values, where the study was simulated and these are known; else None
+    directions : "higher" or "lower" by system, where scores are so by definition
+    runs : systems whose scores are a TREC run's
     comparison : comparison.json, where `relstudy score --save` wrote it for these very judgments; else None
     """
 
@@ -73,6 +75,8 @@ class StudyTables:
     notes: tuple[str, ...] = ()
     truth: pd.DataFrame | None = None
     comparison: SavedComparison | None = None
+    directions: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
 
     @property
     def options(self) -> ScoringOptions:
@@ -113,7 +117,7 @@ def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool =
     notes: list[str] = []
     comparison = reader.comparison(judged, notes)
     allowed = low_coverage or (comparison is not None and comparison.options.low_coverage)
-    scores = reader.scores(judged.frame, notes, 0.0 if allowed else LEAST_COVERAGE)
+    scores = reader.scores(judged, notes, 0.0 if allowed else LEAST_COVERAGE)
     return StudyTables(
         title=reader.title(),
         judgments=judged,
@@ -126,6 +130,8 @@ def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool =
         notes=tuple(notes),
         truth=reader.table("truth/recovered.csv", "quantity", "system", "true", "recovered"),
         comparison=comparison,
+        directions=reader.directions,
+        runs=tuple(reader.runs),
     )
 
 
@@ -133,6 +139,8 @@ class _Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[InputFile] = []
+        self.directions: dict[str, str] = {}
+        self.runs: list[str] = []
 
     def note(self, path: Path) -> Path:
         content = path.read_bytes()
@@ -193,29 +201,38 @@ class _Reader:
         notes.append("Options and mapped scores are those of comparison.json, except where you stated others.")
         return comparison
 
-    def scores(self, judged: pd.DataFrame, notes: list[str], least: float) -> pd.DataFrame:
+    def scores(self, judgments: Judgments, notes: list[str], least: float) -> pd.DataFrame:
         folder = self.folder / "scores"
         files = sorted(path for path in folder.glob("*") if path.name.endswith(SCORE_ENDINGS) and path.is_file())
         if not files:
             raise RelstudyError(f"{folder}: there is no score table; the report needs at least one system's scores")
         parts: list[pd.DataFrame] = []
         seen: dict[str, str] = {}
+        judged = judgments.frame
         wanted = pd.MultiIndex.from_frame(judged[PAIR])
+        counts: dict[str, int] = {}
         for file in files:
             table = read_scores(self.note(file))
             for system in table["system"].unique():
                 if system in seen:
                     raise RelstudyError(f"{file}: a system named {system!r} was already read from {seen[system]}")
                 seen[str(system)] = file.name
-            parts.append(table[pd.MultiIndex.from_frame(table[PAIR]).isin(wanted)])
+            self.directions |= table.attrs["directions"]
+            self.runs += table.attrs["runs"]
+            of_pairs = pd.MultiIndex.from_frame(table[PAIR]).isin(wanted)
+            counts |= {str(name): int(count) for name, count in table.loc[of_pairs, "system"].value_counts().items()}
+            parts.append(table if judgments.qrels else table[of_pairs])  # a run is measured whole
         scores = pd.concat(parts, ignore_index=True)
-        counts = scores.groupby("system").size().reindex(list(seen), fill_value=0)
-        for system, count in counts[counts < least * len(judged)].items():
-            notes.append(
-                f"{system} is left out: it scores {count} of {len(judged)} judged pairs, less than half of them."
-            )
-        kept = counts.index[(counts >= least * len(judged)) & (counts > 0)]
-        if not len(kept):
+        kept = []
+        for system in seen:
+            count = counts.get(system, 0)
+            if count and (count >= least * len(judged) or system in self.runs):
+                kept.append(system)
+            else:
+                notes.append(
+                    f"{system} is left out: it scores {count} of {len(judged)} judged pairs, less than half of them."
+                )
+        if not kept:
             raise RelstudyError(
                 f"{folder}: no system scores half of the {len(judged)} judged pairs; check that query_id and result_id "
                 "are written alike in the scores and in the judgments"

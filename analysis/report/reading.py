@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relstudy.analysis.report.words import more_than_chance
 from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.measured import CONDENSED
 from relstudy.analysis.scoring.results import ScoreResult
 
 Term = tuple[str, str]
@@ -94,13 +95,18 @@ def reading_graded(names: Sequence[str]) -> list[Term]:
         "nDCG": "The judgments of a query's first results added up, later places counting less, as a share of what the best "
         "order would reach. The number behind @ says how many results are looked at.",
         "P@": "The share of good matches among a query's first results.",
-        "AP": "Average precision within each query, over its judged pairs alone, then the mean over queries. It is higher than "
-        "average precision above, because most poor matches of a query were never judged.",
+        "AP": "Average precision within each query, then the mean over queries. Condensed, it is over the judged pairs alone, and "
+        "higher than average precision above, because most poor matches of a query were never judged.",
         "RR": "One over the place of a query's first good match: 1 when it comes first, 0.5 when second.",
     }
     terms = []
     for start, text in told.items():
-        shown = [name for name in names if name.startswith(start) and (start != "AP" or name[2:3] in ("", "@", "("))]
+        shown = [
+            name
+            for name in names
+            if (bare := name.removeprefix(CONDENSED)).startswith(start)
+            and (start != "AP" or bare[2:3] in ("", "@", "("))
+        ]
         if shown:
             terms.append((", ".join(shown), text))
     return terms

@@ -283,26 +283,25 @@ def curves(result: ScoreResult) -> Section | None:
     return Section("precision-recall", "Precision and recall", blocks)
 
 
-def graded(result: ScoreResult) -> Section | None:
-    """Graded measures, where they were computed."""
-    names = list(dict.fromkeys(name for system in result.systems for name in system.graded))
+def measures(result: ScoreResult) -> Section | None:
+    """Measures under their ir-measures names, where they were computed."""
+    names = list(dict.fromkeys(name for system in result.systems for name in system.measures))
     if not names:
         return None
     rows: list[list[Cell]] = [
-        [system.name, *(system.graded.get(name, Estimate.missing("not computed")) for name in names)]
+        [system.name, *(system.measures.get(name, Estimate.missing("not computed")) for name in names)]
         for system in order_of(result)
     ]
     table = Table(
-        "graded",
-        "Graded measures on the judged pairs, mean over queries.",
+        "measures",
+        "Measures under their ir-measures names.",
         [Column("System"), *(Column(name) for name in names)],
         rows,
-        note="Computed by ir-measures from qrels made of the judgments, without weights: they describe the judged "
-        "pairs, not the collection.",
+        note=f"How: {result.conventions['measures']}. They have no weights.",
         best=tuple((name, "max") for name in names) if len(rows) > 1 else (),
     )
     told = reading_graded(names)
-    return Section("graded", "Graded measures", [table, Terms(told)] if told else [table])
+    return Section("measures", "Measures", [table, Terms(told)] if told else [table])
 
 
 def mappings(result: ScoreResult) -> Section | None:
@@ -357,5 +356,5 @@ def _said(value: object) -> str:
 
 def score_sections(result: ScoreResult) -> list[Section]:
     """All sections that a score result fills, in reading order (conventions last)."""
-    sections = [in_words(result), comparison(result), curves(result), graded(result), mappings(result)]
+    sections = [in_words(result), comparison(result), curves(result), measures(result), mappings(result)]
     return [section for section in sections if section is not None] + [conventions(result)]

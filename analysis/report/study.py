@@ -79,9 +79,9 @@ def _candidates(
     tables: StudyTables, pairs: JudgedPairs, options: ScoringOptions, progress: Progress[tuple[str, str]]
 ) -> list[Candidate]:
     """Every system with its mapped scores: as the comparison has them where scores and choices are the same."""
-    known = known_directions(tables.mappings)
+    known = known_directions(tables.mappings, tables.directions)
     plain = [
-        candidate_of(pairs, str(name), rows, options, known)
+        candidate_of(pairs, str(name), rows, options, known, str(name) in tables.runs)
         for name, rows in tables.scores.groupby("system", sort=False)
     ]
     scored_before = {} if tables.comparison is None else {each.name: each for each in tables.comparison.candidates}

@@ -12,6 +12,7 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
+from relstudy.analysis.scoring.measures import QueryValues, run_measures
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.common.errors import RelstudyError
@@ -52,6 +53,8 @@ class Candidate:
     score : the same with the coverage policy applied
     used : bool [judged pairs], the pairs that count for this system
     direction : which scores are better
+    run : whether the scores are a TREC run's, which holds all that the system retrieved
+    measures : under qrels, each measure's value by query, of everything that the system retrieved; else None
     """
 
     name: str
@@ -61,6 +64,8 @@ class Candidate:
     direction: Direction
     coverage: Coverage
     mapped: MappedScores | None = None
+    run: bool = False
+    measures: Mapping[str, QueryValues] | None = None
 
     @property
     def ranking(self) -> np.ndarray:
@@ -78,6 +83,7 @@ def candidate_of(
     scores: pd.DataFrame,
     options: ScoringOptions,
     known: Mapping[str, Direction] | None = None,
+    run: bool = False,
 ) -> Candidate:
     """Align a system's scores with the judged pairs and apply the coverage policy.
 
@@ -86,17 +92,29 @@ def candidate_of(
     scores : query_id, result_id, score of this system
     known : directions by system, where scores have one by definition or from a mapping; what `options` states comes first
 
+    run : whether they are a TREC run's; it ranks the judged pairs that it does not hold below those that it does
+
     Raises
     ------
     RelstudyError
-        where it scores no judged pair, or fewer than half of them without leave
+        where it scores no judged pair, or a table fewer than half of them without leave, or a measure cannot be computed
     """
     aligned = pairs.align_scores(scores)
-    return candidate_from(pairs, name, aligned, options, direction_of(pairs, name, aligned, options, known))
+    direction = direction_of(pairs, name, aligned, options, known)
+    candidate = candidate_from(pairs, name, aligned, options, direction, run)
+    if not pairs.qrels or not options.graded:
+        return candidate
+    judged = {"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment}
+    return replace(candidate, measures=run_measures(options.graded, judged, pairs.queries, scores, direction.higher))
 
 
 def candidate_from(
-    pairs: JudgedPairs, name: str, aligned: np.ndarray, options: ScoringOptions, direction: Direction
+    pairs: JudgedPairs,
+    name: str,
+    aligned: np.ndarray,
+    options: ScoringOptions,
+    direction: Direction,
+    run: bool = False,
 ) -> Candidate:
     """As `candidate_of`, from scores already aligned with the judged pairs (NaN where unscored)."""
     scored = np.isfinite(aligned)
@@ -106,20 +124,21 @@ def candidate_from(
             f"system {name!r} scores none of the {len(pairs)} judged pairs; check that query_id and result_id are "
             "written alike in both tables"
         )
-    if count < LEAST_COVERAGE * len(pairs) and not options.low_coverage:
+    if count < LEAST_COVERAGE * len(pairs) and not (options.low_coverage or run):
         raise RelstudyError(
             f"system {name!r} scores {count} of {len(pairs)} judged pairs ({count / len(pairs):.0%}), less than half; "
             "say so to go on (--allow-low-coverage), and read the result with care"
         )
     unscored = np.flatnonzero(~scored)[:5]
     examples = tuple((str(pairs.query_id[i]), str(pairs.result_id[i])) for i in unscored)
-    coverage = Coverage(count, len(pairs), options.policy, examples)
+    policy = ("worst" if run else "drop") if options.policy == "auto" else options.policy
+    coverage = Coverage(count, len(pairs), policy, examples)
     score, used = aligned, scored
-    if options.policy == "worst" and count < len(pairs):
+    if policy == "worst" and count < len(pairs):
         worst = aligned[scored].min() if direction.higher else aligned[scored].max()
         score = np.where(scored, aligned, np.nextafter(worst, -np.inf if direction.higher else np.inf))
         used = np.ones(len(pairs), dtype=bool)
-    return Candidate(name, aligned, score, used, direction, coverage)
+    return Candidate(name, aligned, score, used, direction, coverage, run=run)
 
 
 def with_mapping(candidate: Candidate, mapped: MappedScores | None) -> Candidate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relstudy.analysis.indices.precision_recall import RARE
-from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -56,14 +56,23 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
             "first minus second on the pairs both score, same replicates; p from the bootstrap standard error and "
             "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"
         ),
-        "graded": (
-            "ir-measures on the judged pairs of each query, every pair counted alike, mean over queries; nDCG takes "
-            f"gains: {gains_in_words(pairs.scale.scale)}; the others take relevant or not"
-        ),
+        "measures": _measures(pairs),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
     }
+
+
+def _measures(pairs: JudgedPairs) -> str:
+    if pairs.qrels:
+        return (
+            "ir-measures on everything that a system retrieved, by the whole qrels as they are; mean over the qrels' queries, "
+            "one without results counting 0"
+        )
+    return (
+        "condensed: ir-measures on the judged pairs of each query alone, every pair counted alike, mean over queries; "
+        f"measures of relevant or not take the threshold, all others gains: {gains_in_words(pairs.scale.scale)}"
+    )
 
 
 def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> list[str]:
@@ -87,12 +96,21 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
         coverage = candidate.coverage
         if coverage.scored < coverage.judged:
             done = "left out" if coverage.policy == "drop" else "ranked below all others"
+            if candidate.run and coverage.policy == "worst":
+                done = "ranked below it, as not retrieved"
             notes.append(
-                f"{candidate.name} scores {coverage.scored} of {coverage.judged} judged pairs "
+                f"{candidate.name} {'holds' if candidate.run else 'scores'} {coverage.scored} of {coverage.judged} judged pairs "
                 f"({coverage.fraction:.1%}); the others are {done}."
             )
-        if not candidate.direction.higher:
-            notes.append(f"{candidate.name} is ranked by ascending score: {candidate.direction.sentence()}.")
+        direction = candidate.direction
+        if not direction.higher:
+            notes.append(f"{candidate.name} is ranked by ascending score: {direction.sentence()}.")
+        if direction.binds and runs_against(pairs, candidate.given, direction.higher, options):
+            side = "below" if direction.higher else "above"
+            notes.append(
+                f"{candidate.name} runs against the judgments: {direction.sentence()}, yet Spearman's correlation with them is "
+                f"{side} zero, interval included. It is not turned: a bad system, or a direction stated wrongly."
+            )
     anew: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:

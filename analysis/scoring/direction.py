@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -56,10 +56,17 @@ class Direction:
         return f"{'higher' if self.higher else 'lower'} is better, {_REASONS[self.source]}"
 
 
-def known_directions(mappings: Mapping[str, FittedMapping], similarities: Iterable[str] = ()) -> dict[str, Direction]:
-    """Directions by system that need no judgments: of given mappings, and of scores that are similarities by definition.
+def known_directions(
+    mappings: Mapping[str, FittedMapping], definite: Mapping[str, str] | None = None
+) -> dict[str, Direction]:
+    """Directions by system that need no judgments.
 
-    A mapping does not turn a similarity: where both are known, the definition holds.
+    Parameters
+    ----------
+    mappings : given mappings by system
+    definite : "higher" or "lower" by system, where scores are so by definition; a mapping does not turn these
     """
     known = {name: Direction(mapping.increasing, DirectionSource.MAPPING) for name, mapping in mappings.items()}
-    return known | {name: Direction(True, DirectionSource.DEFINITION) for name in similarities}
+    for name, direction in (definite or {}).items():
+        known[name] = Direction(direction == "higher", DirectionSource.DEFINITION)
+    return known

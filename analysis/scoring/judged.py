@@ -73,6 +73,7 @@ class JudgedPairs:
     scale : the scale of the judgments, and how it is known
     query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
         value a query
+    qrels : whether they are whole TREC qrels
     """
 
     query_id: np.ndarray
@@ -81,6 +82,7 @@ class JudgedPairs:
     probability: np.ndarray
     query_probability: np.ndarray
     scale: KnownScale
+    qrels: bool = False
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -96,6 +98,7 @@ class JudgedPairs:
             if "query_probability" in frame
             else np.full(number, np.nan),
             judgments.scale,
+            judgments.qrels,
         )
 
     def __len__(self) -> int:

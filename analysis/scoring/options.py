@@ -10,11 +10,11 @@ import numpy as np
 from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.directions import DIRECTIONS
 from relstudy.mapping.methods import BEST
 from relstudy.mapping.methods import METHODS as FITTED
-from relstudy.mapping.out_of_fold import DIRECTIONS
 
-POLICIES = ("drop", "worst")
+POLICIES = ("auto", "drop", "worst")
 METHODS = (*FITTED, BEST, "none")
 GRADED = ("nDCG@10", "P@10", "AP", "RR")
 
@@ -27,20 +27,21 @@ class ScoringOptions:
     ----------
     threshold : a pair is relevant where its judgment is above it; None takes the cut of the judgments' scale
     weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
-    policy : "drop" or "worst", for judged pairs without a score
+    policy : "drop" or "worst", for judged pairs without a score; "auto": a run ranks what it does not hold last, by
+        definition of a run, and a table's gaps are dropped
     low_coverage : whether to go on where a system scores under half of the judged pairs
     replicates, seed, level : of the bootstrap over queries; the seed also of the folds
     population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries like
         these), or "auto" (`JudgedPairs.population`)
     directions : system -> "higher", "lower" or "auto"; "*" stands for all others
-    graded : measures of ir-measures to take from the judged pairs, by their names; () for none
+    graded : measures of ir-measures, by their names; () for none
     method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.selection`, "best", "none"
     folds : folds by query of that mapping, at least 2
     """
 
     threshold: float | None = None
     weights: str = "design"
-    policy: str = "drop"
+    policy: str = "auto"
     low_coverage: bool = False
     replicates: int = REPLICATES
     seed: int = 0

@@ -107,7 +107,7 @@ class SystemScore:
     normalised_rank_variants : other forms by name ("plain" Eq. 5.3, "fifth_power" Eq. 5.5, "random_*" baselines)
     points : precision and recall with intervals at fixed shares retrieved
     curve : DataFrame[threshold, precision, recall], the curve thinned to at most 500 points
-    graded : nDCG and the like by their ir-measures names
+    measures : by their ir-measures names; "condensed " stands before those of the judged pairs alone
     coverage : pairs scored
     pair_scores : float [judged pairs], NaN where unscored; mapped_scores likewise, or None
     fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
@@ -125,7 +125,7 @@ class SystemScore:
     normalised_rank_variants: Mapping[str, float | None]
     points: tuple[PrecisionRecallPoint, ...]
     curve: pd.DataFrame
-    graded: Mapping[str, Estimate]
+    measures: Mapping[str, Estimate]
     coverage: Coverage
     pair_scores: np.ndarray = field(repr=False)
     mapped_scores: np.ndarray | None = field(repr=False)
@@ -160,7 +160,7 @@ class SystemScore:
             "direction_source": self.direction.source.value,
             "normalised_rank_variants": dict(self.normalised_rank_variants),
             "precision_recall": [point.as_json() for point in self.points],
-            "graded": {name: estimate.as_json() for name, estimate in self.graded.items()},
+            "measures": {name: estimate.as_json() for name, estimate in self.measures.items()},
         }
 
 
@@ -320,7 +320,7 @@ class ScoreResult:
                 "mapped_kendall": system.mapped.kendall,
                 "average_precision": system.average_precision,
                 "normalised_rank": system.normalised_rank,
-                **system.graded,
+                **system.measures,
             }
             for name, figure in figures.items():
                 row |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}

@@ -21,10 +21,11 @@ from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candida
 from relstudy.analysis.scoring.comparison import agreements, compare, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
+from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.measured import measured
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
-from relstudy.analysis.scoring.trec import graded_figures
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 
@@ -65,8 +66,11 @@ def score_systems(
     """
     options = options or ScoringOptions()
     pairs = JudgedPairs.of(judgments)
+    known = known_directions({}, scores.attrs.get("directions"))
+    runs = scores.attrs.get("runs", [])
     candidates = [
-        candidate_of(pairs, str(name), group, options) for name, group in scores.groupby("system", sort=False)
+        candidate_of(pairs, str(name), group, options, known, name in runs)
+        for name, group in scores.groupby("system", sort=False)
     ]
     given = mapped or {}
     return score_candidates(pairs, [with_mapping(each, given.get(each.name)) for each in candidates], options)
@@ -120,7 +124,7 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
             in_sample = judgments.correlate(candidate.mapped.in_sample[used], ("pearson", "spearman", "kendall"))
     figures["pearson"] = figures["mapped_pearson" if mapped is not None else "raw_pearson"]
     figures |= context.retrieval(ranking, used)
-    graded = graded_figures(context, candidate, context.options.graded)
+    measures = measured(context, candidate)
     missing = {name: _without_figure() for name in CORRELATIONS}
     return SystemScore(
         candidate.name,
@@ -134,7 +138,7 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         _variants(context, ranking, used),
         _points(context, ranking, used, candidate.direction.higher),
         _curve(context, ranking, used, candidate.direction.higher),
-        {name: context.estimate(figure) for name, figure in graded.items()},
+        {name: context.estimate(figure) for name, figure in measures.items()},
         candidate.coverage,
         np.where(used, candidate.score, np.nan),
         None if candidate.mapped is None else candidate.mapped.values,

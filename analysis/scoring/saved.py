@@ -7,7 +7,7 @@ code computes the same numbers again, with the new system in the same bootstrap 
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candida
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
+from relstudy.analysis.scoring.measures import QueryValues
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
@@ -64,6 +65,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "inclusion_probability": _numbers(pairs.probability) if pairs.probability_given else None,
             "query_probability": _numbers(pairs.query_probability) if pairs.query_probability_given else None,
             "scale": pairs.scale.as_json(),
+            "qrels": pairs.qrels,
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
@@ -75,7 +77,12 @@ def _system_json(candidate: Candidate) -> dict[str, Any]:
         "higher_is_better": candidate.direction.higher,
         "direction": candidate.direction.source.value,
         "score": _numbers(candidate.given),
+        "run": candidate.run,
     }
+    if candidate.measures is not None:
+        content["measures"] = {
+            name: {"by_query": each.values.tolist(), "summed": each.summed} for name, each in candidate.measures.items()
+        }
     if candidate.mapped is not None:
         content["mapping"] = candidate.mapped.mapping.as_json()
         content["mapped"] = _numbers(candidate.mapped.values)
@@ -126,7 +133,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             "query_probability": np.nan if of_query is None else _array(of_query),
         }
     )
-    judgments = Judgments(frame, KnownScale.from_json(table["scale"]))
+    judgments = Judgments(frame, KnownScale.from_json(table["scale"]), qrels=bool(table["qrels"]))
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")
@@ -137,7 +144,15 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         if len(aligned) != len(pairs):
             raise ValueError(f"{len(aligned)} scores for {len(pairs)} pairs")
         direction = Direction(bool(entry["higher_is_better"]), DirectionSource(entry["direction"]))
-        candidate = candidate_from(pairs, entry["system"], aligned, options, direction)
+        candidate = candidate_from(pairs, entry["system"], aligned, options, direction, bool(entry["run"]))
+        if "measures" in entry:
+            measures = {
+                name: QueryValues(_array(each["by_query"]), bool(each["summed"]))
+                for name, each in entry["measures"].items()
+            }
+            if any(len(each.values) != len(pairs.queries) for each in measures.values()):
+                raise ValueError("a measure needs a value for each query")
+            candidate = replace(candidate, measures=measures)
         if "mapped" in entry:
             in_sample = None if entry["in_sample"] is None else _array(entry["in_sample"])
             used = MappingUsed.from_json(entry["mapping"])

@@ -23,7 +23,6 @@ def candidates_of(
     options: ScoringOptions,
     fitted: Mapping[str, FittedMapping] | None = None,
     *,
-    similarities: Sequence[str] = (),
     stated: Iterable[str] = (),
     progress: Progress = iter,
 ) -> tuple[list[Candidate], list[str]]:
@@ -31,9 +30,9 @@ def candidates_of(
 
     Parameters
     ----------
-    tables : what messages call a table, and the table: system, query_id, result_id, score
+    tables : what messages call a table, and the table: system, query_id, result_id, score; its attrs name runs and directions
+        by definition, as those of `read_scores`
     fitted : fitted mappings by system; a system without one is mapped by `options.method`
-    similarities : systems whose scores are higher for better results by definition
     stated : systems whose direction was stated, "*" for all: a name that is not there is refused
     progress : wraps the systems as they are mapped
 
@@ -47,13 +46,14 @@ def candidates_of(
         where two systems have one name, a direction is stated for a system that is not there, or coverage is too low
     """
     fitted = fitted or {}
-    known = known_directions(fitted, similarities)
     candidates: dict[str, Candidate] = {}
     for file, table in tables:
+        known = known_directions(fitted, table.attrs.get("directions"))
+        runs = table.attrs.get("runs", ())
         for name, rows in table.groupby("system", sort=False):
             if str(name) in candidates:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
-            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, known)
+            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, known, name in runs)
     for name in sorted(set(stated) - {"*"}):
         if name not in candidates:
             raise RelstudyError(

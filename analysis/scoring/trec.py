@@ -1,8 +1,4 @@
-"""TREC's forms and measures: qrels made of judgments, runs made of scores, and the measures of `ir-measures` on them.
-
-These measures look at the judged pairs of each query by themselves, count every pair alike and average over queries.
-They are given for those who expect them; they are not corrected for how the pairs were chosen.
-"""
+"""TREC's forms: qrels made of judgments, whole gains, and interpolated precision as trec_eval gives it."""
 
 from __future__ import annotations
 
@@ -12,9 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.common.tables import replacing
@@ -74,44 +67,6 @@ def write_qrels(judgments: pd.DataFrame, path: str | os.PathLike[str], relevance
         lines.to_csv(beside, sep=" ", header=False, index=False, quoting=3)
 
 
-def measure_by_query(
-    measures: Sequence[str], query_id: np.ndarray, result_id: np.ndarray, relevance: np.ndarray, score: np.ndarray
-) -> pd.DataFrame:
-    """Measures of `ir-measures` for each query.
-
-    Parameters
-    ----------
-    measures : names as ir-measures writes them: "nDCG@10", "AP(rel=2)", "RR"
-    query_id, result_id : text [pairs]
-    relevance : whole numbers [pairs]
-    score : float [pairs], higher is better; NaN leaves the pair out of the run
-
-    Returns
-    -------
-    DataFrame[measure, query_id, value]
-    """
-    qrels = pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance})
-    scored = np.isfinite(score)
-    run = pd.DataFrame({"query_id": query_id[scored], "doc_id": result_id[scored], "score": score[scored]})
-    return measure_run(measures, qrels, run)
-
-
-def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame) -> pd.DataFrame:
-    """As `measure_by_query`, from qrels[query_id, doc_id, relevance] and run[query_id, doc_id, score]."""
-    import ir_measures
-
-    parsed = []
-    for name in measures:
-        try:
-            parsed.append(ir_measures.parse_measure(name))
-        except (ValueError, NameError, SyntaxError) as error:
-            raise RelstudyError(f"{name!r} is not a measure that ir-measures knows ({error})") from None
-    rows = ir_measures.iter_calc(parsed, qrels, run)
-    return pd.DataFrame(
-        [(str(row.measure), row.query_id, row.value) for row in rows], columns=["measure", "query_id", "value"]
-    )
-
-
 def interpolated_precision(relevant: np.ndarray, total: int, levels: Sequence[float]) -> np.ndarray:
     """Interpolated precision of one query at recall levels, as trec_eval gives it since its version 10.
 
@@ -134,38 +89,5 @@ def interpolated_precision(relevant: np.ndarray, total: int, levels: Sequence[fl
     best = np.maximum.accumulate((np.arange(1, len(depth) + 1) / depth)[::-1])[::-1]
     need = np.floor(np.asarray(levels) * total + 0.5).astype(int)
     reached = np.maximum(need, 1) <= len(depth)
-    place = np.minimum(np.maximum(need, 1), len(depth)) - 1
-    return np.where(reached, best[place], 0.0) if len(depth) else np.zeros(len(need))
-
-
-def graded_figures(
-    context: ScoringContext, candidate: Candidate, measures: Sequence[str]
-) -> dict[str, BootstrapStatistic]:
-    """Means over queries of graded and binary measures, with their bootstrap replicates.
-
-    nDCG takes whole gains (`gains`); the others take the study's own threshold. Queries without a relevant pair
-    count as 0, as trec_eval counts them. They speak of the judged pairs, so their replicates draw whole queries and know
-    of no collection.
-    """
-    counts = context.draws.counts
-    pairs = context.pairs
-    if not measures:
-        return {}
-    score = np.full(len(pairs), np.nan)
-    score[candidate.used] = candidate.ranking
-    graded = gains(pairs.judgment, pairs.scale.scale)
-    binary = context.relevant.astype(np.int64)
-    place = {name: number for number, name in enumerate(pairs.queries)}
-    figures = {}
-    for relevance, chosen in (
-        (graded, [m for m in measures if "nDCG" in m]),
-        (binary, [m for m in measures if "nDCG" not in m]),
-    ):
-        if not chosen:
-            continue
-        table = measure_by_query(chosen, pairs.query_id, pairs.result_id, relevance, score)
-        for name, rows in table.groupby("measure", sort=False):
-            by_query = np.zeros(len(place))
-            by_query[[place[query] for query in rows["query_id"]]] = rows["value"]
-            figures[str(name)] = BootstrapStatistic(float(by_query.mean()), by_query @ counts / counts.sum(axis=0))
-    return {name: figures[name] for name in measures if name in figures}
+    level = np.minimum(np.maximum(need, 1), len(depth)) - 1
+    return np.where(reached, best[level], 0.0) if len(depth) else np.zeros(len(need))

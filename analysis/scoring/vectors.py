@@ -88,7 +88,7 @@ def vector_scores(
 
     Returns
     -------
-    DataFrame[system, query_id, result_id, score]
+    DataFrame[system, query_id, result_id, score]; its attrs say, as `read_scores` does, that higher is better
 
     Examples
     --------
@@ -116,7 +116,7 @@ def vector_scores(
             lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
             score = np.divide(score, lengths, out=np.zeros_like(score), where=lengths > 0)
     kept = pairs.loc[known, ["query_id", "result_id"]]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "system": system,
             "query_id": kept["query_id"].to_numpy(),
@@ -124,3 +124,5 @@ def vector_scores(
             "score": score,
         }
     )
+    table.attrs |= {"runs": [], "directions": {system: "higher"}, "notes": []}
+    return table

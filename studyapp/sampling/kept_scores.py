@@ -74,6 +74,7 @@ class ScoreTableWriter:
             if len(frame) > CSV_ROWS:
                 target, other = other, target
             frame["score"] = frame["score"].astype(np.float32)
+            frame["direction"] = "higher"  # built-in systems give similarities
             write_scores(frame, target)
             other.unlink(missing_ok=True)
             written.append(target)

@@ -50,7 +50,7 @@ def scores_command(
             f"{ids} has {len(names)} ids for the {len(item_codes)} codes of {codes}; one each is needed"
         )
     table = hamming_scores(judged.frame, item_codes, names, system)
-    write_scores(table, output)
+    write_scores(table.assign(direction="higher"), output)
     ndcg = graded_ndcg(judged, table, k=k)
     weights = judged.probability_note() or "each pair weighs 1 / its inclusion probability"
     if as_json:

@@ -34,7 +34,8 @@ def test_json_keeps_the_contract_and_is_strict() -> None:
             assert {"value", "low", "high"} <= set(figure)
         assert "mapping" in system["mapped"]
     assert content["systems"]["s0"]["raw"]["pearson"]["low"] < content["systems"]["s0"]["raw"]["pearson"]["value"]
-    assert {"nDCG@10", "P@10", "AP", "RR"} == set(content["systems"]["s0"]["graded"])
+    condensed = [f"condensed {name}" for name in ("nDCG@10", "P@10", "AP", "RR")]
+    assert list(content["systems"]["s0"]["measures"]) == condensed
 
 
 def test_scoring_twice_gives_the_same_numbers_and_another_seed_other_intervals() -> None:
@@ -217,7 +218,7 @@ def test_a_wrong_choice_is_refused_in_words() -> None:
         ScoringOptions(weights="x")
     with pytest.raises(RelstudyError, match="threshold is a number on the judgments' scale, not nan"):
         ScoringOptions(threshold=float("nan"))
-    with pytest.raises(RelstudyError, match="coverage policy is drop or worst; not 'x'"):
+    with pytest.raises(RelstudyError, match="coverage policy is auto, drop or worst; not 'x'"):
         ScoringOptions(policy="x")
     with pytest.raises(RelstudyError, match="the direction of 's0' is auto, higher or lower; not 'up'"):
         ScoringOptions(directions={"s0": "up"})

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.scoring.candidate import ScoringOptions
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.measures import measure_by_query, measure_run
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.analysis.scoring.trec import gains, interpolated_precision, measure_by_query, measure_run, write_qrels
+from relstudy.analysis.scoring.trec import gains, interpolated_precision, write_qrels
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
@@ -136,7 +137,7 @@ def test_on_a_scale_from_0_to_6_the_gains_are_the_ratings_though_nobody_gave_a_0
         ir_measures.ScoredDoc(q, r, s) for q, r, s in scores[["query_id", "result_id", "score"]].itertuples(index=False)
     ]
     expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], qrels, run)[ir_measures.nDCG @ 5]
-    assert result["one"].graded["nDCG@5"].value == pytest.approx(expected, abs=1e-12)
+    assert result["one"].measures["condensed nDCG@5"].value == pytest.approx(expected, abs=1e-12)
     assert result.conventions["threshold"] == 3.0
 
 
