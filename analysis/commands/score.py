@@ -14,6 +14,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.reading_options import NAMES, reading_options
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from relstudy.analysis.scoring.candidate import Candidate
@@ -44,6 +45,11 @@ OF_JUDGMENTS = (
     "--query-vectors", type=click.Path(), help="Vectors (.npy) of the queries, where they are not results too."
 )
 @click.option("--similarity", type=click.Choice(["cosine", "dot", "euclidean"]), default="cosine", show_default=True)
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Score within groups of pairs too: a column of the judgments, or of the pairs.csv beside them (paradigm, block).",
+)
 @click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
 @click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")
 @click.option("--against", type=click.Path(), help="Place the systems among those of a saved comparison.")
@@ -100,7 +106,9 @@ def score(
     new = [candidate.name for candidate in candidates]
     if saved is not None:
         candidates = _among(saved.candidates, candidates, str(against))
+    groups = None if choices["by"] is None else _groups(table, choices["by"], judgments)
     result = _score(table, candidates, options)
+    by_group = {} if groups is None else _score_by(table, candidates, groups, options)
     if qrels is not None:
         _write_qrels(table, qrels)
     if save is not None:
@@ -112,9 +120,14 @@ def score(
     if as_json:
         for note in result.notes:
             say(note)
-        print_json(result.as_json())
+        content = result.as_json()
+        if groups is not None:
+            within = {name: each.as_json() for name, each in by_group.items()}
+            content["by"] = {"column": choices["by"], "groups": within}
+        print_json(content)
     else:
         _print(result, new if saved is not None else [])
+        _print_groups(by_group, str(choices["by"]))
 
 
 def _options(given: dict[str, Any], saved: ScoringOptions | None) -> ScoringOptions:
@@ -197,6 +210,24 @@ def _score(judgments: Judgments, candidates: list[Candidate], options: ScoringOp
     )
 
 
+def _groups(judgments: Judgments, column: str, file: str | None) -> np.ndarray:
+    """Each pair's value of a column, of the judgments or of the pairs.csv beside them."""
+    from relstudy.analysis.scoring.groups import groups_of
+
+    if file is None:
+        raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
+    return groups_of(judgments.frame, column, Path(file).parent / "pairs.csv")
+
+
+def _score_by(
+    judgments: Judgments, candidates: list[Candidate], groups: np.ndarray, options: ScoringOptions
+) -> dict[str, ScoreResult]:
+    from relstudy.analysis.scoring.groups import score_by
+    from relstudy.analysis.scoring.judged import JudgedPairs
+
+    return score_by(JudgedPairs.of(judgments), candidates, groups, options)
+
+
 def _save(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions, path: str) -> None:
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.saved import save_comparison
@@ -257,6 +288,22 @@ def _print(result: ScoreResult, new: list[str]) -> None:
         for sentence in place_among(result, name):
             click.echo(sentence)
     _print_comparisons(result, new)
+
+
+def _print_groups(by_group: dict[str, ScoreResult], column: str) -> None:
+    if not by_group:
+        return
+    click.echo()
+    header = [column, "pairs", "queries", "system", "raw r", "mapped r", "interval", "AP", "interval", "norm. rank"]
+    rows = []
+    for name, result in by_group.items():
+        for system in result.systems:
+            numbers = [str(result.pairs["judged"]), str(result.pairs["queries"])]
+            rows.append([name, *numbers, *_row(system)[:-2]])
+    print_table(rows, [*header, "interval"][: len(rows[0])])
+    for name, result in by_group.items():
+        for note in result.notes:
+            click.echo(f"{name}: {note}")
 
 
 def _print_measures(result: ScoreResult) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -103,6 +103,11 @@ class JudgedPairs:
 
     def __len__(self) -> int:
         return len(self.judgment)
+
+    def part(self, inside: np.ndarray) -> JudgedPairs:
+        """Some of the pairs, bool [pairs], in the same order."""
+        names = ("query_id", "result_id", "judgment", "probability", "query_probability")
+        return replace(self, **{name: getattr(self, name)[inside] for name in names})
 
     @property
     def probability_given(self) -> bool:

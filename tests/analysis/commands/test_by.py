@@ -1,0 +1,87 @@
+"""`relstudy score --by`: every figure within groups of pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from relstudy.studyapp.cli import main
+from tests.analysis.made import tables
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Half of the queries by text, for which the second system knows nothing."""
+    judgments, scores = tables(systems=(0.9, 0.7))
+    number = judgments["query_id"].str[1:].astype(int)
+    judgments["paradigm"] = np.where(number < 10, "image", "text")
+    turned = (scores["system"] == "s1") & (scores["query_id"].str[1:].astype(int) >= 10)
+    scores.loc[turned, "score"] = np.random.default_rng(0).normal(size=int(turned.sum()))
+    judgments.to_csv(tmp_path / "judgments.csv", index=False)
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path
+
+
+def run(folder: Path, *arguments: object) -> Result:
+    fixed = ["score", folder / "scores.csv", "-j", folder / "judgments.csv", "--replicates", "50"]
+    return CliRunner().invoke(main, [str(text) for text in (*fixed, *arguments)])
+
+
+def test_each_groups_figures_are_those_of_its_pairs_alone(folder: Path) -> None:
+    by = json.loads(run(folder, "--by", "paradigm", "--json").stdout)["by"]
+    assert by["column"] == "paradigm" and list(by["groups"]) == ["image", "text"]
+    table = pd.read_csv(folder / "judgments.csv")
+    for name, group in by["groups"].items():
+        table[table["paradigm"] == name].to_csv(folder / "part.csv", index=False)
+        content = CliRunner().invoke(
+            main, ["score", str(folder / "scores.csv"), "-j", str(folder / "part.csv"), "--replicates", "50", "--json"]
+        )
+        alone = json.loads(content.stdout)["systems"]
+        for system in ("s0", "s1"):
+            for index in ("raw", "average_precision", "normalised_rank", "measures", "coverage"):
+                assert group["systems"][system][index] == alone[system][index]
+    image, text = (by["groups"][name]["systems"]["s1"]["mapped"]["pearson"]["value"] for name in ("image", "text"))
+    assert image > 0.5 > 0.2 > text
+
+
+def test_groups_stand_in_the_printed_table(folder: Path) -> None:
+    shown = run(folder, "--by", "paradigm").stdout
+    rows = [line.split()[:4] for line in shown.splitlines() if line.startswith(("image", "text"))]
+    assert rows == [
+        ["image", "150", "10", "s0"],
+        ["image", "150", "10", "s1"],
+        *(["text", "150", "10", s] for s in ("s0", "s1")),
+    ]
+
+
+def test_a_column_of_the_pairs_beside_the_judgments_will_do(folder: Path) -> None:
+    table = pd.read_csv(folder / "judgments.csv")
+    within = np.where(np.arange(len(table)) % 15 < 5, "base", "unique")
+    table[["query_id", "result_id"]].assign(block=within).to_csv(folder / "pairs.csv", index=False)
+    by = json.loads(run(folder, "--by", "block", "--json").stdout)["by"]
+    assert [group["pairs"]["judged"] for group in by["groups"].values()] == [100, 200]
+    assert by["groups"]["base"]["systems"]["s0"]["measures"] == {}  # a part of each query only
+
+
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(folder: Path) -> None:
+    done = run(folder, "--by", "colour")
+    assert done.exit_code == 1 and done.stderr.count("\n") == 1
+    assert (
+        "--by: there is no column 'colour' in the judgments; there are: judgment, inclusion_probability, paradigm"
+        in done.stderr
+    )
+    done = run(folder, "--by", "result_id")
+    assert done.exit_code == 1 and "--by result_id: 300 values are too many" in done.stderr
+
+
+def test_a_group_of_few_pairs_leaves_out_who_has_none_there(folder: Path) -> None:
+    table = pd.read_csv(folder / "judgments.csv")
+    table["kind"] = np.where(np.arange(len(table)) < 2, "rare", "usual")
+    table.to_csv(folder / "judgments.csv", index=False)
+    by = json.loads(run(folder, "--by", "kind", "--json").stdout)["by"]
+    assert list(by["groups"]) == ["usual"]
