@@ -41,9 +41,10 @@ def read_scores(
     -------
     DataFrame with columns system, query_id, result_id (text) and score (float64, finite), in the order of the file.
     `frame.attrs["runs"]` lists the systems of a TREC run, whose results are all that these retrieved;
-    `frame.attrs["directions"]` holds "higher" or "lower" by system where it is known which scores are better: of a run, and
-    where the table has a column `direction`. `frame.attrs["notes"]` lists what a person should know, one sentence each: columns left out because they are not
-    numbers, empty cells of a wide table (a result that the system did not return), repeated rows that were merged.
+    `frame.attrs["directions"]` holds "higher" or "lower" by system where it is known which scores are better: of a
+    run, and where the table has a column `direction`. `frame.attrs["notes"]` lists what a person should know, one
+    sentence each: columns left out because they are not numbers, empty cells of a wide table (a result that the system
+    did not return), repeated rows that were merged.
 
     Raises
     ------
@@ -197,7 +198,8 @@ class _Choice:
 def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a long score table as CSV, Parquet (.parquet) or a TREC run (.run, .trec).
 
-    A column `direction` (higher or lower, which scores of a system are better) is kept where there is one, but in a run.
+    A column `direction` (higher or lower, which scores of a system are better) is kept where there is one, but in a
+    run.
 
     In a run, results stand by descending score within a query, ranks counted from 1, ties in the order given.
 

@@ -29,8 +29,9 @@ def report(
     """Write the report page of the study in DIR: one HTML file, with its tables as CSV and LaTeX beside it.
 
     Reads judgments.csv and scores/, and where they are there raters.csv, calibrated.csv (or ratings.csv), pairs.csv,
-    mappings/, comparison.json and study.toml. Where `relstudy score --save DIR/comparison.json` scored the same judgments,
-    its options and systems are taken; what you state here comes first. The page needs no network and can be sent as it is.
+    mappings/, comparison.json and study.toml. Where `relstudy score --save DIR/comparison.json` scored the same
+    judgments, its options and systems are taken; what you state here comes first. The page needs no network and can be
+    sent as it is.
 
     \b
     relstudy report my-study

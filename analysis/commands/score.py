@@ -48,7 +48,7 @@ OF_JUDGMENTS = (
 @click.option(
     "--by",
     metavar="COLUMN",
-    help="Score within groups of pairs too: a column of the judgments, or of the pairs.csv beside them (paradigm, block).",
+    help="Also score within groups: a column of the judgments, or of the pairs.csv beside them, such as paradigm.",
 )
 @click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
 @click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")

@@ -37,7 +37,7 @@ _OPTIONS = (
     click.option(
         "--policy",
         type=click.Choice(["drop", "worst"]),
-        help="Judged pairs that a system does not score: leave out, or rank last.  [default: drop, but worst for TREC runs]",
+        help="Judged pairs without a score: leave out, or rank last.  [default: drop, but worst for TREC runs]",
     ),
     click.option(
         "--allow-low-coverage", is_flag=True, help="Go on where a system scores under half of the judged pairs."
@@ -57,8 +57,8 @@ _OPTIONS = (
     click.option(
         "--population",
         type=click.Choice(["auto", "collection", "open"]),
-        help="What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
-        "them (open).  [default: auto, the collection where query_probability is known and below 1]",
+        help="What intervals speak of: the collection's queries, of which those judged are a sample, or any queries "
+        "like them (open).  [default: auto, the collection where query_probability is known and below 1]",
     ),
     click.option(
         "--measure",

@@ -1,6 +1,7 @@
 """Correlation of scores with judgments, on the data and in every bootstrap replicate at once.
 
-Shirahatti and Barnard 2005, section 5.5.1. Pairs count equally: the correlation describes the pairs that were judged, as in the paper.
+Shirahatti and Barnard 2005, section 5.5.1. Pairs count equally: the correlation describes the pairs that were judged,
+as in the paper.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The loops that meet every pair in every replicate, compiled: one pass over pairs sorted once.
 
-Each takes `times` [rows, replicates] (how much a pair counts in each replicate), every pair's row of it, and the replicates
-from `start` to `stop`; it walks the pairs in the order of one system's score, and the inner loop runs over the
-replicates, side by side. Groups of equal scores are closed together, so ties are exact. A replicate in which an index
-is undefined gets NaN.
+Each takes `times` [rows, replicates] (how much a pair counts in each replicate), every pair's row of it, and the
+replicates from `start` to `stop`; it walks the pairs in the order of one system's score, and the inner loop runs over
+the replicates, side by side. Groups of equal scores are closed together, so ties are exact. A replicate in which an
+index is undefined gets NaN.
 """
 
 from __future__ import annotations

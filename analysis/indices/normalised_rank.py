@@ -1,8 +1,8 @@
 """Normalised rank: how far down the relevant pairs stand, 0 at best.
 
-Shirahatti and Barnard 2005, section 5.5.4. The weighted index, which runs from 0 (every relevant pair first) over 0.5 (random) to 1
-(every relevant pair last), is one minus the weighted area under the ROC curve and is computed with the precision
-indices; here are the paper's own forms, by name.
+Shirahatti and Barnard 2005, section 5.5.4. The weighted index, which runs from 0 (every relevant pair first) over 0.5
+(random) to 1 (every relevant pair last), is one minus the weighted area under the ROC curve and is computed with the
+precision indices; here are the paper's own forms, by name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Precision and recall over pooled pairs, each weighted by one over its inclusion probability.
 
-Shirahatti and Barnard 2005, section 5.5.3: the pairs of all queries are pooled and sorted by score; with Hajek weights the curve estimates
-that of the whole collection.
+Shirahatti and Barnard 2005, section 5.5.3: the pairs of all queries are pooled and sorted by score; with Hajek weights
+the curve estimates that of the whole collection.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001
 
 
 RARE = 15
-"""With fewer sampled hits or misses than this, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""
+"""With fewer sampled hits or misses, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""
 
 
 @dataclass(frozen=True, eq=False)

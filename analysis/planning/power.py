@@ -29,7 +29,7 @@ MOST_QUERIES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy:
-    """What one simulated study yields: query numbers, judgments, weights, whether relevant, and both systems' scores."""
+    """What a simulated study yields: query numbers, judgments, weights, whether relevant, both systems' scores."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -196,7 +196,8 @@ class StudyPlan:
         index = self.index.replace("_", " ")
         if self.queries is None:
             return (
-                f"A difference of {abs(self.difference):.3f} in {index} cannot be found with power {self.power:g} by any "
+                f"A difference of {abs(self.difference):.3f} in {index} cannot be found with power {self.power:g} by "
+                "any "
                 f"study of up to {MOST_QUERIES:,} queries."
             )
         return (

@@ -24,8 +24,8 @@ class Assumptions:
     ----------
     correlations : of each system with true relevance, -1 to 1
     alike : correlation of the two systems' errors, -1 to 1
-    query_sd, result_sd, noise : standard deviations of queries' mean relevance, of results within a query, and of one rating
-        around its pair's true relevance, in steps of the scale
+    query_sd, result_sd, noise : standard deviations of queries' mean relevance, of results within a query, and of one
+        rating around its pair's true relevance, in steps of the scale
     results : judged results a query
     ratings_each : ratings a pair
     ratings_per_rater : ratings a person gives
@@ -46,7 +46,7 @@ class Assumptions:
 
 
 def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = None) -> Assumed:
-    """Studies as assumed, with the variances of pilot ratings (rater_id, query_id, result_id, rating) if there are any."""
+    """Studies as assumed, with variances of pilot ratings (rater_id, query_id, result_id, rating) if there are any."""
     if ratings is None:
         variances = Variances(assumptions.query_sd, assumptions.result_sd, 0.0, assumptions.noise)
     else:

@@ -97,8 +97,8 @@ def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool =
 
     Parameters
     ----------
-    folder : holds judgments.csv and scores/; raters.csv, calibrated.csv (or ratings.csv), pairs.csv, mappings/, study.toml
-        and truth/recovered.csv are used where they are
+    folder : holds judgments.csv and scores/; raters.csv, calibrated.csv (or ratings.csv), pairs.csv, mappings/,
+        study.toml and truth/recovered.csv are used where they are
     judgments : another judgments table
     low_coverage : whether systems that score under half of the judged pairs are kept
 

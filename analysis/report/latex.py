@@ -130,7 +130,8 @@ _WRITTEN = {
     **{index: f"$_{number}$" for number, index in enumerate("₀₁₂₃₄₅₆₇₈₉")},
 }
 _GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma sigma tau upsilon phi chi psi "
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma sigma tau upsilon phi "
+    "chi psi "
     "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega mu"
 )
 _WRITTEN |= {

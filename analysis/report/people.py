@@ -50,7 +50,8 @@ def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: i
         blocks.append(
             Picture(
                 drawings,
-                "In the first picture each dot is a rater; the dashed lines are the medians, rings carry a flag. Calibration moves and "
+                "In the first picture each dot is a rater; the dashed lines are the medians, rings carry a flag. "
+                "Calibration moves and "
                 "stretches each rater's ratings onto the panel's scale."
                 if raters is not None
                 else "How often each value was given.",

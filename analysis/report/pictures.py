@@ -23,7 +23,7 @@ class Trace:
 
 
 def colours(systems: Sequence[str]) -> dict[str, str]:
-    """A colour for each system, by its place; those after the first COLOURED are grey when there are more than eight."""
+    """A colour for each system, in their order; of more than eight, those after the first COLOURED are grey."""
     if len(systems) <= len(SERIES):
         return dict(zip(systems, SERIES, strict=False))
     return {system: SERIES[i] if i < COLOURED else MUTED for i, system in enumerate(systems)}

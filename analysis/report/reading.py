@@ -44,13 +44,16 @@ def reading_indices(result: ScoreResult) -> list[Term]:
         (
             "Correlation",
             f"How closely {scores} follow people's judgments: 0 not at all, 1 exactly. Its square is "
-            f"the share of the differences between judgments that the system explains. {others}Spearman and Kendall ask only "
+            f"the share of the differences between judgments that the system explains. {others}Spearman and Kendall "
+            "ask only "
             "whether the order is right.",
         ),
         (
             "Average precision",
-            "Go down the list of all pairs, best score first, and at each good match note the share of good ones so far; this "
-            "is the mean of what was noted. 1 when all good matches come first; guessing gives the share of good matches, so "
+            "Go down the list of all pairs, best score first, and at each good match note the share of good ones so "
+            "far; this "
+            "is the mean of what was noted. 1 when all good matches come first; guessing gives the share of good "
+            "matches, so "
             "it is low wherever these are rare.",
         ),
         (
@@ -68,15 +71,18 @@ def reading_indices(result: ScoreResult) -> list[Term]:
         terms.append(
             (
                 "p",
-                "How often two equally good systems would seem to differ this much by the luck of the queries, after allowing "
-                f"for the number of pairs compared. Below {more_than_chance(result):g} this page speaks of more than chance.",
+                "How often two equally good systems would seem to differ this much by the luck of the queries, after "
+                "allowing "
+                f"for the number of pairs compared. Below {more_than_chance(result):g} this page speaks of more than "
+                "chance.",
             )
         )
     if result.weighting is Weighting.DESIGN:
         terms.append(
             (
                 "Weight",
-                "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. In average "
+                "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. In "
+                "average "
                 "precision and normalised rank each counts as one over its probability, which makes up for the choice.",
             )
         )
@@ -92,11 +98,11 @@ def reading_graded(names: Sequence[str]) -> list[Term]:
     ['P@10, P@3']
     """
     told = {
-        "nDCG": "The judgments of a query's first results added up, later places counting less, as a share of what the best "
-        "order would reach. The number behind @ says how many results are looked at.",
+        "nDCG": "The judgments of a query's first results added up, later places counting less, as a share of what the "
+        "best order would reach. The number behind @ says how many results are looked at.",
         "P@": "The share of good matches among a query's first results.",
-        "AP": "Average precision within each query, then the mean over queries. Condensed, it is over the judged pairs alone, and "
-        "higher than average precision above, because most poor matches of a query were never judged.",
+        "AP": "Average precision within each query, then the mean over queries. Condensed, it is over the judged pairs alone, "
+        "and higher than average precision above, because most poor matches of a query were never judged.",
         "RR": "One over the place of a query's first good match: 1 when it comes first, 0.5 when second.",
     }
     terms = []

@@ -35,7 +35,8 @@ def in_words(result: ScoreResult) -> Section:
     blocks: list[Block] = [Sentences(system_sentences(result))]
     blocks.append(
         Paragraph(
-            f"A good match is a pair with a judgment above {result.threshold:g}; a system that guesses puts it above a poor one 50 times in 100. "
+            f"A good match is a pair with a judgment above {result.threshold:g}; a system that guesses puts it above "
+            "a poor one 50 times in 100. "
             f"The range behind a number is made to hold the true value in {how_often(level_of(result))} "
             f"{other_studies(result)}." + (" Systems are ordered by correlation." if several else ""),
             quiet=True,
@@ -63,7 +64,8 @@ def comparison(result: ScoreResult) -> Section:
     blocks: list[Block] = [
         Picture(
             panels,
-            f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. Correlation is of "
+            f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "
+            "Correlation is of "
             f"{kind}; average precision and normalised rank {_of_what(result)}.",
         ),
         scores_table(ordered, level_of(result)),
@@ -77,7 +79,7 @@ def comparison(result: ScoreResult) -> Section:
 
 
 def weighted(result: ScoreResult) -> bool:
-    """Whether pairs weigh by design, so that figures speak of the whole collection and not of the judged pairs alone."""
+    """Whether pairs weigh by design, so that figures speak of the collection and not of the judged pairs alone."""
     return result.weighting is Weighting.DESIGN
 
 
@@ -152,8 +154,8 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
         "Differences between systems on the pairs both score.",
         columns,
         rows,
-        note="The first system's figure minus the second's: above zero the first is better, but below zero in normalised "
-        "rank. p is corrected for the number of pairs (Holm).",
+        note="The first system's figure minus the second's: above zero the first is better, but below zero in "
+        "normalised rank. p is corrected for the number of pairs (Holm).",
         shown=30,
     )
     return [Paragraph(told), table]
@@ -220,7 +222,7 @@ def _share(value: float | None) -> Cell:
 
 
 def precision_recall_picture(result: ScoreResult) -> Callable[[], str] | None:
-    """Draws every system's precision-recall curve, the best by average precision first; None where no system has one."""
+    """Every system's precision-recall curve, the best by average precision first; None where no system has one."""
     systems = _with_curve(result)
     if not systems:
         return None

@@ -185,8 +185,8 @@ def ranks(result: ScoreResult) -> Table:
         "Normalised rank of each system, and of a random order (table 5.8 of the paper).",
         columns,
         rows,
-        note="0 is best. Weighted is the index used on this page; Eq. 5.3 treats all judged pairs alike; Eq. 5.5 is the "
-        "paper's correction for sampling, which follows ranks and not the design.",
+        note="0 is best. Weighted is the index used on this page; Eq. 5.3 treats all judged pairs alike; Eq. 5.5 is "
+        "the paper's correction for sampling, which follows ranks and not the design.",
         best=(("Weighted", "min"),) if len(rows) > 1 else (),
     )
 
@@ -233,7 +233,7 @@ def variants(result: ScoreResult) -> list[Block]:
 
 
 def orders(result: ScoreResult, chose: Collection[str]) -> list[Block]:
-    """Whether the indices agree on the order of the systems: of those that chose pairs, and of all where there are more."""
+    """Whether the indices agree on the order of the systems that chose pairs, and of all where there are more."""
     if {system.name for system in result.systems} <= set(chose):
         return _told(result, chose, "the systems")
     return [

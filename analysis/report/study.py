@@ -114,7 +114,7 @@ def _predictions(
     candidates: Sequence[Candidate],
     progress: Progress[tuple[str, str]],
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Scores mapped out of fold by system and method for the paper's tables; empty where no source of pairs is known."""
+    """Scores mapped out of fold by system and method, for the paper's tables; empty where no source is known."""
     sources = tables.pair_column("source")
     if sources is None or not any(sources) or len(pairs.queries) < 2:
         return {}
@@ -179,7 +179,8 @@ def pairs_section(tables: StudyTables) -> Section | None:
         return None
     blocks: list[Block] = [
         Paragraph(
-            "Random pairs are nearly all poor matches, so the systems themselves proposed pairs, high ranks more often. "
+            "Random pairs are nearly all poor matches, so the systems themselves proposed pairs, high ranks more "
+            "often. "
             "Good matches are then frequent enough to learn from, and every pair's known probability undoes the choice."
         ),
         selection.uniformity(frame, values),

@@ -1,13 +1,13 @@
 """How much each judged pair counts in each bootstrap replicate.
 
-Where nothing is known of how the queries came about, whole queries are drawn with replacement, and a pair counts as often
-as its query is drawn. Where the queries are a simple random sample of a known share of a collection's queries, that
-would be too much: what the sample holds is certain. Then the bootstrap is that of two-stage sampling, rescaled so that
-its variance is the design's (docs/scoring.md derives it).
+Where nothing is known of how the queries came about, whole queries are drawn with replacement, and a pair counts as
+often as its query is drawn. Where the queries are a simple random sample of a known share of a collection's queries,
+that would be too much: what the sample holds is certain. Then the bootstrap is that of two-stage sampling, rescaled so
+that its variance is the design's (docs/scoring.md derives it).
 
 Sources: Rao and Wu (1988), Resampling inference with complex survey data, Journal of the American Statistical
-Association 83 (the rescaled bootstrap, two stages in section 4). Deville's estimator of the variance of a sample of fixed
-size with unequal probabilities: Matei and Tille (2005), Journal of Official Statistics 21, "Dev2".
+Association 83 (the rescaled bootstrap, two stages in section 4). Deville's estimator of the variance of a sample of
+fixed size with unequal probabilities: Matei and Tille (2005), Journal of Official Statistics 21, "Dev2".
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def two_stages(
     -------
     Draws with a row a pair. With f the fraction, m how often the query is drawn and d the pair's deviation
     (`deviations`), a pair counts (1 + sqrt(1 - f) (m - 1)) (1 + k d) times, k^2 = f / (1 + (1 - f) (1 - 1 / queries)):
-    the variance between queries counts 1 - f times, that within queries f times. As f goes to 0 this is `whole_queries`.
+    the variance between queries counts 1 - f times, that within queries f times. As f goes to 0 this is
+    `whole_queries`.
 
     Notes
     -----
@@ -111,8 +112,8 @@ def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -
     -----
     With p = left / sum(left), s = 1 - sum(p^2) and c = left / s, Deville's variance of sum(y) is
     sum(c (y - a)^2) with a = sum(p y). Drawing M pairs with replacement with probabilities p, r times each, and taking
-    sqrt(sum(left) / (s M)) (r - M p) has this very variance; M = sum(left) s, rounded down, keeps it above -1. Where only
-    a pair or so was left to chance (M = 1) and chances differ much, the step is cut so that -1 is kept to.
+    sqrt(sum(left) / (s M)) (r - M p) has this very variance; M = sum(left) s, rounded down, keeps it above -1. Where
+    only a pair or so was left to chance (M = 1) and chances differ much, the step is cut so that -1 is kept to.
 
     Examples
     --------

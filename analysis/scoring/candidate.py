@@ -90,14 +90,16 @@ def candidate_of(
     Parameters
     ----------
     scores : query_id, result_id, score of this system
-    known : directions by system, where scores have one by definition or from a mapping; what `options` states comes first
+    known : directions by system, where scores have one by definition or from a mapping; what `options` states comes
+        first
 
     run : whether they are a TREC run's; it ranks the judged pairs that it does not hold below those that it does
 
     Raises
     ------
     RelstudyError
-        where it scores no judged pair, or a table fewer than half of them without leave, or a measure cannot be computed
+        where it scores no judged pair, or a table fewer than half of them without leave, or a measure cannot be
+        computed
     """
     aligned = pairs.align_scores(scores)
     direction = direction_of(pairs, name, aligned, options, known)

@@ -47,7 +47,8 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
         "normalised_rank": "one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
         "interval": (
             f"bootstrap over queries (clusters), level {options.level:g}, {options.replicates} replicates, seed "
-            f"{options.seed}; percentiles, but Student's t on the logit scale for average precision and normalised rank; "
+            f"{options.seed}; percentiles, but Student's t on the logit scale for average precision and normalised "
+            "rank; "
             "mappings are not refitted within replicates; precision and recall that rest on fewer than "
             f"{RARE} hits or misses are widened to Korn and Graubard's interval"
         ),
@@ -66,7 +67,8 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
 def _measures(pairs: JudgedPairs) -> str:
     if pairs.qrels:
         return (
-            "ir-measures on everything that a system retrieved, by the whole qrels as they are; mean over the qrels' queries, "
+            "ir-measures on everything that a system retrieved, by the whole qrels as they are; mean over the qrels' "
+            "queries, "
             "one without results counting 0"
         )
     return (
@@ -88,7 +90,8 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
     if relevant in (0, len(pairs)):
         notes.append(
             f"{'No' if relevant == 0 else 'Every'} judged pair is relevant (judgment > {cut:g}; judgments run "
-            f"from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left empty."
+            f"from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left "
+            "empty."
         )
     if len(pairs.queries) < FEW_QUERIES:
         notes.append(f"Only {len(pairs.queries)} queries: intervals from so few clusters are too short.")
@@ -99,7 +102,8 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
             if candidate.run and coverage.policy == "worst":
                 done = "ranked below it, as not retrieved"
             notes.append(
-                f"{candidate.name} {'holds' if candidate.run else 'scores'} {coverage.scored} of {coverage.judged} judged pairs "
+                f"{candidate.name} {'holds' if candidate.run else 'scores'} {coverage.scored} of {coverage.judged} "
+                "judged pairs "
                 f"({coverage.fraction:.1%}); the others are {done}."
             )
         direction = candidate.direction
@@ -108,7 +112,8 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
         if direction.binds and runs_against(pairs, candidate.given, direction.higher, options):
             side = "below" if direction.higher else "above"
             notes.append(
-                f"{candidate.name} runs against the judgments: {direction.sentence()}, yet Spearman's correlation with them is "
+                f"{candidate.name} runs against the judgments: {direction.sentence()}, yet Spearman's correlation "
+                "with them is "
                 f"{side} zero, interval included. It is not turned: a bad system, or a direction stated wrongly."
             )
     anew: dict[str, list[str]] = {}

@@ -66,8 +66,8 @@ def score_by(
 ) -> dict[str, ScoreResult]:
     """Score the systems within each group of pairs.
 
-    Scores are mapped as for all pairs together, so that a group's figure is that of the mapping in use. A system with fewer
-    than three pairs in a group is left out there; a group in which no system has three has no entry.
+    Scores are mapped as for all pairs together, so that a group's figure is that of the mapping in use. A system with
+    fewer than three pairs in a group is left out there; a group in which no system has three has no entry.
 
     Parameters
     ----------

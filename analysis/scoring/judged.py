@@ -215,7 +215,10 @@ class JudgedPairs:
             reason = "inclusion_probability unknown"
         elif len(self) * replicates > MOST_CELLS:
             most = MOST_CELLS // len(self)
-            reason = f"{len(self):,} pairs and {replicates:,} replicates need too much memory (up to {most:,} replicates do not)"
+            reason = (
+                f"{len(self):,} pairs and {replicates:,} replicates need too much memory "
+                f"(up to {most:,} replicates do not)"
+            )
         if reason and asked == "collection":
             raise RelstudyError(f"intervals cannot speak of the collection (--population collection): {reason}")
         if not reason and asked == "auto" and (self.fraction == 1).all():
@@ -249,8 +252,9 @@ class JudgedPairs:
 def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:
     """The paper's weights: rank to the `power` in the pooled order by descending score, scaled to mean 1.
 
-    Shirahatti and Barnard 2005, section 5.5.3 (its pseudo-code). Ties share their mean rank. These weights follow the system that is
-    being scored instead of the design that chose the pairs, so they are biased; they are here to reproduce the paper.
+    Shirahatti and Barnard 2005, section 5.5.3 (its pseudo-code). Ties share their mean rank. These weights follow the
+    system that is being scored instead of the design that chose the pairs, so they are biased; they are here to
+    reproduce the paper.
 
     Examples
     --------

@@ -23,11 +23,11 @@ def map_scores(
 ) -> Candidate:
     """The candidate with its mapped scores.
 
-    Without a fitted mapping, `options.method` is fitted anew for each fold of queries and applied to the queries left out.
-    A fitted mapping may have been fitted on these very judgments, so its own correlation is given only as "in
-    sample"; the figure that counts is again from folds, by the method of the given mapping: those kept with it where they
-    are of these pairs, scores and judgments. A direction that is stated, or that scores have by definition, binds every
-    fit; a given mapping that runs the other way then gives its method alone.
+    Without a fitted mapping, `options.method` is fitted anew for each fold of queries and applied to the queries left
+    out. A fitted mapping may have been fitted on these very judgments, so its own correlation is given only as "in
+    sample"; the figure that counts is again from folds, by the method of the given mapping: those kept with it where
+    they are of these pairs, scores and judgments. A direction that is stated, or that scores have by definition, binds
+    every fit; a given mapping that runs the other way then gives its method alone.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def cross_fitted(
 def fitted_to_all(
     pairs: JudgedPairs, candidate: Candidate, method: str, options: ScoringOptions, given: FittedMapping | None = None
 ) -> FittedMapping:
-    """The mapping of all judged pairs: the given one, or fitted here where there is none or a bound direction denies it."""
+    """The mapping of all judged pairs: the given one, or fitted here where none is given or it runs the wrong way."""
     if given is not None and not (candidate.direction.binds and given.increasing != candidate.direction.higher):
         return given
     score, judgment, query = _used(pairs, candidate)
@@ -104,7 +104,7 @@ def fitted_to_all(
 
 
 def direction_of_fits(candidate: Candidate, given: FittedMapping | None = None) -> str:
-    """The direction that binds a system's fits: the candidate's where it binds, else that the given mapping was bound to."""
+    """The direction that binds a system's fits: the candidate's where that binds, else the given mapping's own."""
     if candidate.direction.binds:
         return "higher" if candidate.direction.higher else "lower"
     return "auto" if given is None or given.out_of_fold is None else given.out_of_fold.direction

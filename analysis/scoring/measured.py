@@ -1,9 +1,9 @@
-"""Measures under their ir-measures names: of whole runs by whole qrels, else of the judged pairs alone (condensed lists).
+"""Measures under their ir-measures names: of whole runs by whole qrels, else of condensed lists.
 
-A condensed list leaves out what nobody judged, so its values are others, mostly higher; they are called condensed. Both count
-every pair alike, and are not corrected for how the pairs were chosen.
+A condensed list leaves out what nobody judged, so its values are others, mostly higher; they are called condensed.
+Both count every pair alike, and are not corrected for how the pairs were chosen.
 
-Sakai 2007, Alternatives to Bpref, has the term.
+The term is that of Sakai 2007.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ CONDENSED = "condensed "
 def measured(context: ScoringContext, candidate: Candidate) -> dict[str, BootstrapStatistic]:
     """The measures asked for, over all queries, with their bootstrap replicates.
 
-    Replicates draw whole queries and know of no collection. Under judgments that are no qrels, each name has "condensed "
-    before it.
+    Replicates draw whole queries and know of no collection. Under judgments that are no qrels, each name has
+    "condensed " before it.
     """
     names = context.options.graded
     if not names:
@@ -51,8 +51,8 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, Bootstr
 def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, BootstrapStatistic]:
     """Measures of each query's judged pairs alone, in the system's order.
 
-    Measures that take pairs as relevant or not, at a grade that their name leaves open, take the threshold; all others take
-    whole gains (`gains`). A query without a relevant pair counts as 0, as trec_eval counts it.
+    Measures that take pairs as relevant or not, at a grade that their name leaves open, take the threshold; all others
+    take whole gains (`gains`). A query without a relevant pair counts as 0, as trec_eval counts it.
     """
     pairs, counts = context.pairs, context.draws.counts
     score = np.full(len(pairs), np.nan)

@@ -31,11 +31,12 @@ class ScoringOptions:
         definition of a run, and a table's gaps are dropped
     low_coverage : whether to go on where a system scores under half of the judged pairs
     replicates, seed, level : of the bootstrap over queries; the seed also of the folds
-    population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries like
-        these), or "auto" (`JudgedPairs.population`)
+    population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries
+        like these), or "auto" (`JudgedPairs.population`)
     directions : system -> "higher", "lower" or "auto"; "*" stands for all others
     graded : measures of ir-measures, by their names; () for none
-    method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.selection`, "best", "none"
+    method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.selection`, "best",
+        "none"
     folds : folds by query of that mapping, at least 2
     """
 

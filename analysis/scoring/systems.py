@@ -30,8 +30,8 @@ def candidates_of(
 
     Parameters
     ----------
-    tables : what messages call a table, and the table: system, query_id, result_id, score; its attrs name runs and directions
-        by definition, as those of `read_scores`
+    tables : what messages call a table, and the table: system, query_id, result_id, score; its attrs name runs and
+        directions by definition, as those of `read_scores`
     fitted : fitted mappings by system; a system without one is mapped by `options.method`
     stated : systems whose direction was stated, "*" for all: a name that is not there is refused
     progress : wraps the systems as they are mapped

@@ -77,7 +77,11 @@ def scores_of(
             raise RelstudyError("the scores: there is no system; a table for each system's name is needed")
         parts = [_one_system(str(name), source, columns) for name, source in scores.items()]
         joined = pd.concat(parts, ignore_index=True)
-        joined.attrs["notes"] = [note for part in parts for note in part.attrs.get("notes", [])]
+        joined.attrs = {
+            "notes": [note for part in parts for note in part.attrs["notes"]],
+            "runs": [name for part in parts for name in part.attrs["runs"]],
+            "directions": {name: value for part in parts for name, value in part.attrs["directions"].items()},
+        }
         return joined, "the scores"
     if isinstance(scores, pd.DataFrame) or columns is not None:
         table = table_of(scores, "the scores", columns)
@@ -94,5 +98,9 @@ def _one_system(name: str, source: Source, columns: Columns | None) -> pd.DataFr
             "pass the table itself to take them all"
         )
     named = table.assign(system=name)
-    named.attrs["notes"] = [f"{name}: {note}" for note in table.attrs.get("notes", [])]
+    named.attrs = {
+        "notes": [f"{name}: {note}" for note in table.attrs["notes"]],
+        "runs": [name for _ in table.attrs["runs"]],
+        "directions": dict.fromkeys([name], *table.attrs["directions"].values()) if table.attrs["directions"] else {},
+    }
     return named

@@ -161,7 +161,7 @@ def score(
     folds : folds by query for the mapping, at least 2; default 10
     threshold : a pair is relevant above this judgment; default: by the scale
     weights : "design" (default: 1 / inclusion probability), "equal", or "rank-power" (the paper's rule)
-    policy : "drop" (default) or "worst": judged pairs that a system does not score
+    policy : "drop" or "worst": judged pairs that a system does not score; default: drop, but worst for TREC runs
     direction : "higher", "lower" or "auto" (default), for all systems or by system
     measures : names of ir-measures in place of nDCG@10, P@10, AP and RR
     replicates : of the bootstrap over queries; default 1000

@@ -88,8 +88,8 @@ def test_deviations_are_none_where_only_one_pair_was_left_to_chance() -> None:
 def test_the_variance_of_a_total_is_the_designs_over_all_samples_there_are() -> None:
     """Every sample of 3 of 6 queries and 2 of 4 results each, so that the design's variance is known without an error.
 
-    Results are drawn with equal probability, where Deville's estimator is unbiased. A bootstrap of n queries is too narrow
-    by 1 / n of the variance between them, in a finite population or not; that much is expected.
+    Results are drawn with equal probability, where Deville's estimator is unbiased. A bootstrap of n queries is too
+    narrow by 1 / n of the variance between them, in a finite population or not; that much is expected.
     """
     value = np.random.default_rng(5).normal(2, 1, (6, 4)) * np.exp(np.random.default_rng(6).normal(size=(6, 1)))
     two = list(combinations(range(4), 2))

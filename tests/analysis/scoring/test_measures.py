@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+import relstudy as rs
 from relstudy.studyapp.cli import main
 
 NAMES = ("AP", "AP(rel=2)", "P(rel=2)@10", "nDCG@10", "ERR@20", "Judged@20", "RR", "P@5", "R@20", "Bpref", "NumRet")
@@ -56,7 +57,7 @@ def trec(tmp_path: Path) -> Path:
 
 
 def test_every_measure_of_a_run_by_qrels_is_that_of_ir_measures(trec: Path) -> None:
-    """AP(rel=2) was 0, ERR a quarter of itself and Judged 1: judgments were cut at the threshold, runs at the judged pairs."""
+    """AP(rel=2) was 0 and Judged 1: qrels were cut at the threshold, and runs at the judged pairs."""
     found = measures(trec / "good.run", trec / "poor.run", "-j", trec / "j.qrels", *asked(NAMES))
     qrels = list(ir_measures.read_trec_qrels(str(trec / "j.qrels")))
     # ERR's program takes numbers alone for queries
@@ -155,3 +156,10 @@ def test_a_saved_comparison_keeps_the_measures_of_its_runs(trec: Path) -> None:
     other = measures(trec / "poor.run", "--against", trec / "saved.json", "--measure", "P@3")
     assert other["good"]["P@3"]["reason"] == "the saved comparison does not hold this measure"
     assert other["poor"]["P@3"]["value"] is not None
+
+
+def test_a_notebook_gets_the_commands_measures_of_a_run_under_any_name(trec: Path) -> None:
+    found = measures(trec / "good.run", "-j", trec / "j.qrels", *asked(NAMES))["good"]
+    result = rs.score({"mine": trec / "good.run"}, trec / "j.qrels", measures=NAMES, replicates=40)
+    row = result.table.set_index("system").loc["mine"]
+    assert {name: row[name] for name in found} == pytest.approx({name: each["value"] for name, each in found.items()})
