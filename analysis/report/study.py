@@ -14,7 +14,7 @@ import pandas as pd
 from relstudy.analysis.report import scored, selection
 from relstudy.analysis.report.inputs import StudyTables
 from relstudy.analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
-from relstudy.analysis.report.people import raters_section, scale_values
+from relstudy.analysis.report.raters import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import count_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of, with_mapping
