@@ -40,7 +40,12 @@ NAMES = {
         *("sentiment", "similarity", "value", "score"),
     ),
 }
-SUMMARIES = re.compile(r"(final|mean|avg|average|median|mos|sd|std|var|total|count|consensus|majority)", re.IGNORECASE)
+NO_RATER = re.compile(
+    r"(final|mean|avg|average|median|mos|sd|std|var|total|count|consensus|majority|scale|block|rank|position|round|"
+    r"repetition|seconds|duration|time|age|index|idx|row|id|.*_id$)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of columns that are no rater's: summaries, and how a row came about."""
 RATING_USES = ("judgments on one scale", "rater profiles", "agreement (alpha, ICC, kappa)", "a noise-free comparison")
 SCORE_USES = ("correlation with judgments", "average precision", "normalised rank", "a mapping onto people's scale")
 
@@ -183,9 +188,9 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
 def _wide_raters(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
     """Columns that hold ratings on one scale, one column a rater or an item; none where there are fewer than two."""
     taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
-    columns, values = [], set()
+    columns, values, kinds = [], set(), set()
     for name in frame.columns:
-        if name in taken or SUMMARIES.match(str(name)) or name in SCALE_COLUMNS:
+        if name in taken or NO_RATER.match(str(name)) or name in SCALE_COLUMNS:
             continue
         answers = read_answers(frame[name])
         if answers is None or answers.scale is None or (answers.words and not answers.sure):
@@ -193,7 +198,11 @@ def _wide_raters(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
         column = frame[name].astype("str").str.strip()
         columns.append(str(name))
         values |= set(column[column != ""])
-    return columns if len(columns) >= 2 and len(values) <= 25 else []
+        kinds.add(bool(answers.words))
+    if len(columns) < 2 or len(values) > 25 or len(kinds) > 1:
+        return []
+    together = pd.concat([frame[name] for name in columns], ignore_index=True)
+    return columns if read_answers(together) is not None else []
 
 
 def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspection:

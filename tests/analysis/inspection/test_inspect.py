@@ -182,3 +182,11 @@ def test_the_command_prints_what_was_found_and_the_printed_command_runs(table, t
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "out" / "judgments.csv").exists()
     assert json.loads(CliRunner().invoke(inspect, [str(path), "--json"]).stdout)["kind"] == "ratings"
+
+
+def test_columns_of_numbers_and_of_words_are_no_panel(table) -> None:  # type: ignore[no-untyped-def]
+    words = "abcdefghijklm"
+    rows = "\n".join(f"v{row},{words[row]},{words[-1 - row]},{row % 5}" for row in range(12))
+    found = inspect_file(table(f"video,first,second,third\n{rows}"))
+    assert found.kind == "unknown"
+    assert inspect_file(table("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
