@@ -21,6 +21,7 @@ HAND_OUT_RULE = (
 
 # Until a page is opened it is only set aside; so those who come in numbers and look at nothing hold up nobody for long.
 RESERVED_SECONDS = 120.0
+CLOCKS = 60.0  # seconds by which the clocks of several machines may differ
 # How many raters who are undecided about every result of a page are followed by another.
 MOST_UNDECIDED = 2
 
@@ -46,7 +47,10 @@ def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
 
 # Built once: building a statement costs more than running it.
 _LEASED = _slots_for_rater(slots.c.state == LEASED)
-_EXPIRED = _LEASED.where(slots.c.leased_until < sa.bindparam("now")).with_for_update(skip_locked=True)
+# No lease is longer than the study's: one that ends later was begun by a clock that has been put back since.
+_EXPIRED = _LEASED.where(
+    (slots.c.leased_until < sa.bindparam("now")) | (slots.c.leased_until > sa.bindparam("latest"))
+).with_for_update(skip_locked=True)
 _OPEN = _slots_for_rater(slots.c.state == OPEN).with_for_update(skip_locked=True)
 _LEFT = (
     sa.select(slots.c.id)
@@ -96,9 +100,10 @@ def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:
     Leases only ever begin anew, so once it is known which ends first, there is nothing to look for before that.
     """
     block, now, expires = values["block"], visit.now, visit.catalogue.nothing_expires_before
-    if now < expires.get(block, 0.0):
+    longest = 60 * visit.study.lease_minutes
+    if now < expires.get(block, 0.0) <= now + longest:
         return None
-    slot = visit.connection.execute(_EXPIRED, {**values, "now": now}).first()
+    slot = visit.connection.execute(_EXPIRED, {**values, "now": now, "latest": now + longest + CLOCKS}).first()
     if slot is None:
         first = visit.connection.execute(_FIRST_TO_EXPIRE, {"block": block}).scalar_one()
         newest = now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)

@@ -64,14 +64,19 @@ def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
 
 def _claim(connection: sa.Connection, study: Study, store: Store) -> None:
     """A database holds one study: two with pairs of the same names would mix their ratings."""
-    holder = connection.execute(sa.select(settings.c.value).where(settings.c.key == "study")).scalar_one_or_none()
-    if holder is None:
+    if require_own(connection, study, store) is None:
         connection.execute(sa.insert(settings).values(key="study", value=study.id))
-    elif holder != study.id:
+
+
+def require_own(connection: sa.Connection, study: Study, store: Store) -> str | None:
+    """The study that the database holds, None for none; refused when it is another than this folder's."""
+    holder = connection.execute(sa.select(settings.c.value).where(settings.c.key == "study")).scalar_one_or_none()
+    if holder not in (None, study.id):
         raise RelstudyError(
             f"the database {store.shown} holds the study {holder!r}, and this folder's is {study.id!r}; "
             "give each study a database of its own, or the id back"
         )
+    return holder
 
 
 def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:

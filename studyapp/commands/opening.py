@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 
@@ -16,9 +16,11 @@ def open_study(folder: Path) -> tuple[Study, Store]:
 
 
 def open_database(folder: Path) -> tuple[Study, Store]:
-    """A study and its database as it is; refused when nobody has made one yet."""
+    """A study and its database as it is; refused when nobody has made one yet, or it holds another study."""
     study = Study.load(folder)
     store = Store.of_study(folder)
     store.require_study(folder)
     store.migrate()
+    with store.read() as connection:
+        require_own(connection, study, store)
     return study, store

@@ -96,6 +96,7 @@ ENGLISH: dict[str, str] = {
     "refused.offline": "The study cannot be reached. Please check your connection; do not close this page.",
     "refused.waiting": "Trying again in {seconds} seconds.",
     "refused.locked": "You have finished; these ratings can no longer be changed.",
+    "refused.closed": "The study has been closed; these ratings were not saved.",
     "refused.broken": "The study's database did not answer. Please try again in a moment.",
     "refused.busy": "The study's database is busy. Please wait a moment and try again.",
     "refused.full": "The study's disk is full. Please tell the people who run the study, then try again.",

@@ -24,6 +24,7 @@ except ImportError:  # Windows: SQLite's own locking and busy timeout must do
     fcntl = None  # type: ignore[assignment]
 
 BUSY_SECONDS = 5.0
+HEALTH_SECONDS = 5.0
 # States of a slot. UNDECIDED: answered by nothing but undecided, and handed out again in a slot of its own.
 OPEN, LEASED, DONE, UNDECIDED = 0, 1, 2, 3
 Transaction = sa.Connection  # for rooms that hand one on and send no SQL of their own
@@ -157,11 +158,23 @@ class Store:
     """
 
     def __init__(self, url: str, busy_seconds: float = BUSY_SECONDS) -> None:
-        self.url = sa.make_url(_with_driver(url))
+        try:
+            self.url = sa.make_url(_with_driver(url))
+            if self.url.get_backend_name() not in ("sqlite", "postgresql"):
+                raise sa.exc.ArgumentError
+            self.url.get_dialect().import_dbapi()
+        except sa.exc.ArgumentError:
+            raise RelstudyError(
+                "DATABASE_URL is no address of a database that can be used; postgresql://USER:PASSWORD@HOST/NAME and "
+                "sqlite:////PATH/study.db are"
+            ) from None
+        except ImportError:
+            raise RelstudyError('PostgreSQL needs a further package: pip install "relstudy[postgresql]"') from None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.busy_seconds = busy_seconds
         self._turn = threading.Lock()
         self._lock_file: IO[str] | None = None
+        self._answered = (-HEALTH_SECONDS, False)
         if self.is_sqlite:
             self.engine = sa.create_engine(
                 self.url, pool_size=16, max_overflow=16, connect_args={"timeout": busy_seconds}
@@ -268,15 +281,19 @@ class Store:
         from alembic.config import Config
         from alembic.migration import MigrationContext
         from alembic.script import ScriptDirectory
+        from alembic.util.exc import CommandError
 
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         config.attributes["store"] = self
         script = ScriptDirectory.from_config(config)
         if self.is_sqlite and self.url.database and Path(self.url.database).exists() and revision == "head":
-            with self.engine.connect() as connection:
-                if MigrationContext.configure(connection).get_current_heads() == tuple(script.get_heads()):
-                    return
+            try:
+                with self.engine.connect() as connection:
+                    if MigrationContext.configure(connection).get_current_heads() == tuple(script.get_heads()):
+                        return
+            except sa.exc.DBAPIError as error:
+                raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
         if self.is_sqlite and self.url.database:
             # Made here so that nobody but the owner can read it; SQLite gives its -wal and -shm the same mode.
             with contextlib.suppress(FileExistsError):
@@ -284,17 +301,26 @@ class Store:
         try:
             with _MIGRATING:
                 command.upgrade(config, revision)
-        except sa.exc.OperationalError as error:
+        except sa.exc.DBAPIError as error:
             raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
+        except CommandError:
+            raise RelstudyError(
+                f"the database {self.shown} was made by a newer relstudy; install that version, or take a backup"
+            ) from None
 
     def answers(self) -> bool:
-        """Whether the database can be reached and read."""
-        try:
-            with self.read_one() as connection:
-                connection.execute(sa.text("SELECT 1"))
-        except sa.exc.SQLAlchemyError:
-            return False
-        return True
+        """Whether the database can be reached and written to, some seconds ago at most."""
+        looked_at, answered = self._answered
+        if time.monotonic() - looked_at > HEALTH_SECONDS:
+            try:
+                with self.write() as connection:
+                    connection.execute(sa.delete(settings).where(settings.c.key == "health"))
+                    connection.execute(sa.insert(settings).values(key="health", value=str(time.time())))
+                answered = True
+            except (sa.exc.SQLAlchemyError, OSError):
+                answered = False
+            self._answered = (time.monotonic(), answered)
+        return answered
 
     def require_study(self, folder: Path) -> None:
         """Refuse a database in which no study has been set up yet.
@@ -313,7 +339,7 @@ class Store:
                 raise RelstudyError(
                     f"the database {self.shown} holds no study yet; `relstudy serve {folder}` makes one"
                 )
-        except sa.exc.OperationalError as error:
+        except sa.exc.DBAPIError as error:
             raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
 
     @property
@@ -325,6 +351,12 @@ class Store:
         """Close every connection."""
         self.engine.dispose()
 
+
+_AWAY = (
+    *("connection refused", "connection failed", "could not connect", "server closed the connection"),
+    *("connection is closed", "connection is lost", "connection timeout expired", "terminating connection"),
+    *("starting up", "shutting down"),
+)
 
 # What `read`, `read_one` and `write` raise when the database does not do what it is asked.
 DATABASE_ERRORS = (sa.exc.DBAPIError, sa.exc.TimeoutError)
@@ -338,6 +370,8 @@ def classify_error(error: Exception) -> str:
     code = getattr(error.orig, "sqlstate", None) or ""
     if "disk is full" in text or "no space left" in text or "disk i/o error" in text or code.startswith("53"):
         return "full"
+    if code[:2] == "08" or code[:4] == "57P0" or any(words in text for words in _AWAY):
+        return "busy"  # it is being started again, or cannot be reached; soon it may be
     if "locked" in text or "busy" in text or code in {"55P03", "40001", "40P01", "57014"}:
         return "busy"
     return "broken"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -127,18 +128,33 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
             {
                 "rater_id": rater.rater_id,
                 "entry": rater.entry,
-                "platform_id": rater.identity if rater.entry in ("prolific", "crowd") else "",
-                **{f"parameter_{name}": rater.parameters.get(name, "") for name in study.entry.keep_parameters},
+                "platform_id": _no_formula(rater.identity) if rater.entry in ("prolific", "crowd") else "",
+                **{
+                    f"parameter_{name}": _no_formula(rater.parameters.get(name, ""))
+                    for name in study.entry.keep_parameters
+                },
                 "invited_or_joined_at": _utc(rater.created_at),
                 "consented_at": _utc(rater.consented_at),
                 "started_at": _utc(rater.started_at),
                 "finished_at": _utc(rater.finished_at),
                 "completion_code": rater.completion_code,
-                **{f"question_{q.id}": (rater.answers or {}).get(q.id, "") for q in study.questions},
+                **{f"question_{q.id}": _no_formula((rater.answers or {}).get(q.id, "")) for q in study.questions},
             }
             for rater in people
         ]
     )
+
+
+def _no_formula(text: str) -> str:
+    """What a stranger typed, so that a spreadsheet shows it and does not run it.
+
+    Examples
+    --------
+    >>> _no_formula('=HYPERLINK("https://example.org")'), _no_formula("-3"), _no_formula("blue")
+    ('\'=HYPERLINK("https://example.org")', '-3', 'blue')
+    """
+    is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]*)?", text) is not None
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number else text
 
 
 def _utc(moment: float | None) -> str:

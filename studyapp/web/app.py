@@ -72,6 +72,7 @@ def create_app(
         texts=Texts(study.texts),
         link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
         password_limit=Limit(failures=max(2, 10 // workers), seconds=600),
+        passphrase_limit=Limit(failures=max(2, 10 // workers), seconds=600),
         join_limit=_join_limit(study.entry.joins_per_address, workers),
     )
     for module in (entry, rating, practice, ending, pictures, access, overview, raters, leases, invite, export):

@@ -50,7 +50,19 @@ class Sessions(SecureCookieSessionInterface):
         """The app's signer; its key does not change while the app runs."""
         if self._serializer is None:
             self._serializer = super().get_signing_serializer(app)
+            if self._serializer is not None:
+                self._serializer.signer = _AnyClockSigner
         return self._serializer
+
+
+class _AnyClockSigner(itsdangerous.TimestampSigner):
+    """Takes what a machine has signed whose clock is ahead: only what is too old has expired."""
+
+    def unsign(self, signed_value: Any, max_age: int | None = None, return_timestamp: bool = False) -> Any:
+        value, signed_at = super().unsign(signed_value, return_timestamp=True)
+        if max_age is not None and time.time() - signed_at.timestamp() > max_age:
+            raise itsdangerous.SignatureExpired("too old", payload=value, date_signed=signed_at)
+        return (value, signed_at) if return_timestamp else value
 
 
 class Signer:
@@ -104,6 +116,9 @@ class _MillisecondSigner(itsdangerous.TimestampSigner):
         return datetime.fromtimestamp(ts / 1000, UTC)
 
 
+MOST_CLIENTS = 10_000
+
+
 class Limit:
     """At most so many failures per client in a stretch of time; kept in memory only.
 
@@ -135,9 +150,31 @@ class Limit:
     def fail(self, client: str) -> None:
         """Note a failure."""
         with self._turn:
-            if len(self._times) > 10_000:
-                self._times = {key: times for key, times in self._times.items() if self._recent(times)}
-            self._recent(self._times.setdefault(self._key(client), deque())).append(time.monotonic())
+            self._note(client)
+
+    def attempt(self, client: str) -> bool:
+        """Count an attempt before it is looked at, so that many at once are no more; whether it is allowed."""
+        with self._turn:
+            times = self._times.get(self._key(client))
+            if times is not None and len(self._recent(times)) >= self.failures:
+                return False
+            self._note(client)
+            return True
+
+    def forgive(self, client: str) -> None:
+        """The last attempt was right, and does not count."""
+        with self._turn:
+            times = self._times.get(self._key(client))
+            if times:
+                times.pop()
+
+    def _note(self, client: str) -> None:
+        key = self._key(client)
+        times = self._recent(self._times.pop(key, deque()))
+        times.append(time.monotonic())
+        self._times[key] = times  # the last one now
+        if len(self._times) > MOST_CLIENTS:
+            del self._times[next(iter(self._times))]  # the one that has been quiet longest
 
     def _recent(self, times: deque[float]) -> deque[float]:
         oldest = time.monotonic() - self.seconds

@@ -31,6 +31,8 @@ QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only af
 TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left
 LONGEST_PAUSE = 10.0  # seconds between such starts
 PATIENCE = 10.0  # seconds for workers to end before they are made to
+REQUEST_SECONDS = 30  # for a request to be there whole
+MOST_CONNECTIONS = 8000  # in each worker; half-open ones cost little until they are closed
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -106,6 +108,8 @@ def _work(serving: Serving, app: Flask, listener: socket.socket) -> None:
     """One worker: serves until it is told to stop."""
     import waitress
 
+    from relstudy.studyapp.web.deadline import DeadlineChannel
+
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     proxy: dict[str, object] = {}
     if serving.trusted_proxy:
@@ -114,19 +118,37 @@ def _work(serving: Serving, app: Flask, listener: socket.socket) -> None:
             "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"},
         }
     # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody.
-    waitress.serve(
+    server = waitress.create_server(
         app,
         sockets=[listener],
         threads=serving.threads,
-        channel_timeout=30,
-        cleanup_interval=10,
-        connection_limit=1000,
+        channel_timeout=REQUEST_SECONDS,
+        cleanup_interval=5,
+        connection_limit=_most_connections(),
+        asyncore_use_poll=True,  # select() ends at 1,024 descriptors
         max_request_body_size=2 * BODY_LIMIT,
         max_request_header_size=32 * 1024,
         ident=None,
         clear_untrusted_proxy_headers=True,
         **proxy,
     )
+    server.channel_class = DeadlineChannel
+    server.run()
+
+
+def _most_connections() -> int:
+    """As many as the system lets a process have open, up to `MOST_CONNECTIONS`, with some left for files."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 400
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + 200
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(100, min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200))
 
 
 def supervise(work: Callable[[], None], workers: int) -> None:

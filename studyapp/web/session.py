@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import secrets
 from typing import Any
 
@@ -95,5 +97,9 @@ def require_csrf(rater: Rater | None = None) -> None:
 
 
 def client() -> str:
-    """The address attempts are counted under; never stored."""
-    return request.remote_addr or ""
+    """The address attempts are counted under; never stored. Of IPv6 its network, which is one customer's."""
+    address = request.remote_addr or ""
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(address).version == 6:
+            return str(ipaddress.ip_network(f"{address}/64", strict=False))
+    return address

@@ -31,6 +31,7 @@ class Site:
     texts: Texts
     link_limit: Limit
     password_limit: Limit
+    passphrase_limit: Limit
     join_limit: Limit | None
     _catalogue: Catalogue | None = field(default=None, repr=False)
     _state: tuple[float, str] = field(default=(0.0, ""), repr=False)

@@ -39,9 +39,12 @@ def make_setup_link(folder: Path) -> str | None:
     return f"/admin/setup/{token}"
 
 
-def set_password(folder: Path, password: str) -> None:
-    """Keep the hash of the admin password (FOLDER/admin.hash, mode 0600)."""
-    write_private(folder / "admin.hash", generate_password_hash(password, method="scrypt"))
+def set_password(folder: Path, password: str, *, first: bool = False) -> None:
+    """Keep the hash of the admin password (FOLDER/admin.hash, mode 0600).
+
+    With `first`, FileExistsError when there is one already.
+    """
+    write_private(folder / "admin.hash", generate_password_hash(password, method="scrypt"), new=first)
     (folder / "admin.setup").unlink(missing_ok=True)
 
 
@@ -107,13 +110,14 @@ def login() -> ResponseReturnValue:
 def check() -> ResponseReturnValue:
     """Check the password; a wrong one counts against the client."""
     session.require_csrf()
-    if current_site().password_limit.reached(session.client()):
+    guesses = current_site().password_limit
+    if not guesses.attempt(session.client()):
         abort(429)
     password_hash = _hash()
     if not password_hash or not check_password_hash(password_hash, request.form.get("password", "")):
-        current_site().password_limit.fail(session.client())
         page = PasswordPage(new=False, action="/admin/login", message=current_site().texts("password.wrong"))
         return show("login.html", page), 403
+    guesses.forgive(session.client())
     return _become_admin()
 
 
@@ -154,7 +158,10 @@ def choose(token: str) -> ResponseReturnValue:
         message = current_site().texts("password.short", count=SHORTEST)
         page = PasswordPage(new=True, action=f"/admin/setup/{token}", message=message, shortest=SHORTEST)
         return show("login.html", page), 422
-    set_password(current_site().study.folder, password)
+    try:
+        set_password(current_site().study.folder, password, first=True)
+    except FileExistsError:  # somebody else was quicker with the same link
+        abort(404, description="link")
     return _become_admin()
 
 

@@ -130,12 +130,13 @@ def agree() -> ResponseReturnValue:
     if current_site().state != "open":
         return unavailable()
     if rater is None and arrival is not None and arrival["entry"] == "passphrase":
-        if current_site().password_limit.reached(session.client()):
+        guesses = current_site().passphrase_limit
+        if not guesses.attempt(session.client()):
             abort(429)
         given = request.form.get("passphrase", "").strip()
         if not hmac.compare_digest(given.encode(), current_site().study.entry.passphrase.encode()):
-            current_site().password_limit.fail(session.client())
             return _consent_page(rater, current_site().texts("passphrase.wrong"), 403)
+        guesses.forgive(session.client())
     limit = current_site().join_limit
     if rater is None and limit is not None:
         if limit.reached(session.client()):

@@ -12,6 +12,7 @@ from relstudy.studyapp.assignment.answers import LockedError, submit
 from relstudy.studyapp.assignment.next_page import needs_opening, open_page
 from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
+from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on
 from relstudy.studyapp.web.rater.rating_page import build_rating_page, read_choices
@@ -96,6 +97,8 @@ def save(position: int) -> ResponseReturnValue:
     form = request.form.get("form", "")
     hand_out = here.state == "open"
     with here.store.write() as connection:
+        if read_state(connection) == "closed":
+            return refusal_page("closed", 409)
         page = find_rater_page(connection, claimed, position, lock=True)
         if page is None or not session.may_rate(page.rater):
             return refusal_page("session", 401)

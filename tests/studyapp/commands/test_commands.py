@@ -314,3 +314,16 @@ def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Cal
     browser.get(path)
     assert browser.status == 404
     assert run("invite", made.folder, "-n", "1").exit_code == 1
+
+
+@pytest.mark.parametrize("command", [["export"], ["status"], ["backup"], ["forget", "R1", "--yes"]])
+def test_a_database_of_another_study_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    first = write_study(tmp_path / "first")
+    second = write_study(tmp_path / "second", TOML.replace('id = "test"', 'id = "other"'))
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{first / 'study.db'}")
+    prepare(first)
+    answer = CliRunner().invoke(main, [command[0], str(second), *command[1:]])
+    assert answer.exit_code == 1 and "holds the study 'test', and this folder's is 'other'" in answer.output
+    assert not (second / "ratings.csv").exists()

@@ -241,6 +241,10 @@ def test_postgresql_is_chosen_by_the_environment_and_its_password_never_shown(
         ("canceling statement due to lock timeout", "55P03", "busy"),
         ("deadlock detected", "40P01", "busy"),
         ("no such column", "", "broken"),
+        ("connection failed: connection to server at 127.0.0.1 failed: Connection refused", "", "busy"),
+        ("server closed the connection unexpectedly", "", "busy"),
+        ("terminating connection due to administrator command", "57P01", "busy"),
+        ("the database system is starting up", "57P03", "busy"),
     ],
 )
 def test_troubles_are_told_apart(message: str, state: str, kind: str) -> None:
@@ -280,3 +284,38 @@ def test_a_process_that_hangs_in_the_writers_queue_makes_others_busy_but_not_stu
         pass
     with other.write() as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql://u:secret@h/d", "postgres//h/d", "nosuch+driver://h/d"])
+def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
+    with pytest.raises(RelstudyError, match="DATABASE_URL is no address of a database") as trouble:
+        Store(url)
+    assert "secret" not in str(trouble.value)
+
+
+def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "s")
+    (folder / "study.db").write_bytes(b"this is no database " * 100)
+    store = Store.of_study(folder)
+    with pytest.raises(RelstudyError, match="cannot be opened"):
+        prepare(folder, store)
+    with pytest.raises(RelstudyError, match="cannot be opened"):
+        store.require_study(folder)
+
+
+def test_a_database_of_a_newer_version_is_told_in_a_sentence(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    with made.store.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(RelstudyError, match="made by a newer relstudy"):
+        made.store.migrate()
+
+
+def test_a_full_disk_is_no_health(make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_local()
+    monkeypatch.setattr(made.store, "write", refuse)
+    assert made.app.test_client().get("/health").status_code == 503
+
+
+def refuse() -> None:
+    raise sa.exc.OperationalError("INSERT", {}, Exception("database or disk is full"))

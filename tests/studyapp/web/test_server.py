@@ -5,18 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import resource
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import waitress
 
+from relstudy.studyapp.web.deadline import DeadlineChannel
 from tests.places import ROOT
-from tests.studyapp.serving import Server
+from tests.studyapp.serving import Server, serving
 from tests.studyapp.studies import write_study
 
 pytestmark = pytest.mark.server
@@ -115,3 +120,39 @@ def test_a_worker_that_falls_is_replaced_by_one_that_serves_the_same_study(tmp_p
         assert "ended (signal 9); another takes its place" in (folder / "serve.err").read_text(encoding="utf-8")
     finally:
         server.stop()
+
+
+def test_half_open_connections_in_numbers_hold_up_nobody(tmp_path: Path) -> None:
+    """More than one worker took, and more than select() can look at."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    try:
+        with serving(write_study(tmp_path / "s"), workers=1) as address, contextlib.ExitStack() as stack:
+            host, port = address.removeprefix("http://").split(":")
+            for _ in range(1300):
+                half_open = stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
+                half_open.sendall(b"GET / HT")
+            with urllib.request.urlopen(f"{address}/health", timeout=20) as answer:
+                assert answer.status == 200
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_request_has_a_deadline_however_often_a_byte_of_it_comes() -> None:
+    def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", "2")])
+        return [b"ok"]
+
+    server = waitress.create_server(app, listen="127.0.0.1:0", channel_timeout=2, cleanup_interval=1)
+    server.channel_class = DeadlineChannel
+    threading.Thread(target=server.run, daemon=True).start()
+    with socket.create_connection(("127.0.0.1", server.effective_port), timeout=20) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200 OK" in slow.recv(4096), "a whole request is answered"
+        began = time.monotonic()
+        with pytest.raises(OSError):
+            while time.monotonic() - began < 30:
+                slow.sendall(b"G")
+                time.sleep(0.2)
+        assert time.monotonic() - began < 30
+    server.close()

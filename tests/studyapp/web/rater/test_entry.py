@@ -210,9 +210,25 @@ def test_every_process_sees_a_pause_within_a_second(
     assert browser.status == 503
 
 
+def test_a_closed_study_takes_no_more_ratings_and_goes_on_when_it_is_opened_again(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    with made.store.write() as connection:
+        write_state(connection, "closed")
+    browser.rate()
+    assert browser.status == 409 and "has been closed" in browser.page.text and made.rows() == 0
+    with made.store.write() as connection:
+        write_state(connection, "open")
+    browser.send(browser.page.form("/rate/1"))
+    assert browser.address == "/rate/2" and made.rows() == 4
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("state", ["paused", "closed"])
-def test_a_paused_or_closed_study_says_so_keeps_what_is_under_way_and_hands_out_nothing(
+@pytest.mark.parametrize("state", ["paused"])
+def test_a_paused_study_says_so_keeps_what_is_under_way_and_hands_out_nothing(
     make_local: Callable[..., Made], state: str
 ) -> None:
     made = make_local()

@@ -1,0 +1,132 @@
+"""Guesses that come together, clocks that differ, and what a stranger typed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web.admin.access import make_setup_link, set_password
+from relstudy.studyapp.web.security import MOST_CLIENTS, Limit
+from tests.studyapp.browse import Browser
+from tests.studyapp.desk import Desk, toml
+from tests.studyapp.studies import TOML, Made
+from tests.studyapp.web.rater.test_ending import QUESTIONS
+
+PASSWORD = "a long password"
+
+
+def at_once(count: int, work: Callable[[], int]) -> Counter[int]:
+    statuses: list[int] = []
+    threads = [threading.Thread(target=lambda: statuses.append(work())) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Counter(statuses)
+
+
+def test_passwords_sent_together_are_no_more_guesses_than_one_after_the_other(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    set_password(made.folder, PASSWORD)
+
+    def guess() -> int:
+        browser = Browser(made.app)
+        browser.get("/admin/login")
+        browser.send(browser.page.form("/admin/login"), password="wrong password")
+        return browser.status
+
+    assert at_once(24, guess) == {403: 10, 429: 14}
+
+
+def test_a_set_up_link_is_used_once_though_many_use_it_at_once(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    link = make_setup_link(made.folder)
+    assert link is not None
+    ready = threading.Barrier(8)
+
+    def choose() -> int:
+        browser = Browser(made.app)
+        browser.get(link)
+        form = browser.page.form(link)
+        ready.wait(60)
+        browser.post(link, {**form.fields, "password": PASSWORD}, follow=False)
+        return browser.status
+
+    assert at_once(8, choose) == {303: 1, 404: 7}
+
+
+def test_a_network_of_ipv6_addresses_is_one_client(make_local: Callable[..., Made]) -> None:
+    made = make_local()
+    set_password(made.folder, PASSWORD)
+    statuses = []
+    for number in range(12):
+        browser = Browser(made.app, REMOTE_ADDR=f"2001:db8:1:2::{number:x}")
+        browser.get("/admin/login")
+        browser.send(browser.page.form("/admin/login"), password="wrong password")
+        statuses.append(browser.status)
+    assert statuses == [403] * 10 + [429] * 2
+
+
+def test_raters_who_mistype_the_passphrase_do_not_lock_the_researcher_out(make_local: Callable[..., Made]) -> None:
+    made = make_local(
+        TOML.replace('rules = ["personal", "open"]', 'rules = ["passphrase"]\npassphrase = "green hills"')
+    )
+    set_password(made.folder, PASSWORD)
+    rater = Browser(made.app)
+    rater.get("/")
+    form = rater.page.form()
+    for _ in range(12):
+        rater.send(form, agree="yes", passphrase="grey hills")
+    assert rater.status == 429
+    owner = Browser(made.app)
+    owner.get("/admin/login")
+    owner.send(owner.page.form("/admin/login"), password=PASSWORD)
+    assert owner.address == "/admin/"
+
+
+def test_the_limiter_is_as_quick_with_many_clients_as_with_few() -> None:
+    limit = Limit(failures=3, seconds=600)
+    for number in range(MOST_CLIENTS + 5_000):
+        limit.fail(f"client {number}")
+    began = time.perf_counter()
+    for number in range(1_000):
+        limit.fail(f"another {number}")
+    # .01 s where each is one step; a look through all 10,000 for each of them took 3 s
+    assert time.perf_counter() - began < 1.0
+    assert len(limit._times) == MOST_CLIENTS
+
+
+@pytest.mark.parametrize("seconds", [-3.0, -86_400.0])
+def test_a_session_begun_on_a_machine_whose_clock_is_ahead_goes_on(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + seconds)
+    browser.get("/rate")
+    assert browser.address == "/rate/1"
+    assert len(people_table(made.store, Study.load(made.folder))) == 1
+
+
+def test_leases_of_a_clock_that_was_put_back_hold_up_nobody(make_local: Callable[..., Made]) -> None:
+    desk = Desk(make_local(toml(page=4, lease=30), base_queries=0, unique_queries=2))
+    day = 86_400.0
+    assert desk.next(desk.newcomer("ahead"), now=day) == 1
+    assert desk.work_through(desk.newcomer("later"), now=60.0) == 2
+
+
+def test_what_a_stranger_typed_is_no_formula_in_the_table_of_people(make_local: Callable[..., Made]) -> None:
+    made = make_local(TOML + QUESTIONS)
+    browser = Browser(made.app)
+    browser.join()
+    browser.rate_all()
+    browser.send(browser.page.form(), **{"question-eyes": "full", "question-say": '=HYPERLINK("http://x")'})
+    assert people_table(made.store, Study.load(made.folder))["question_say"][0] == '\'=HYPERLINK("http://x")'
