@@ -84,10 +84,10 @@ def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str,
 
 
 def share_decided(connection: sa.Connection, rater: Rater) -> float:
-    """The share of a rater's ratings that are not undecided, between 0 and 1; 1 where there is none."""
+    """The share of a rater's ratings that are not undecided, between 0 and 1; 0 where nothing has been rated."""
     query = select_ratings().where(assignments.c.rater == rater.id)
     given = [row.rating for row in connection.execute(query)]
-    return sum(rating is not None for rating in given) / len(given) if given else 1.0
+    return sum(rating is not None for rating in given) / len(given) if given else 0.0
 
 
 def submit(

@@ -69,8 +69,8 @@ ENGLISH: dict[str, str] = {
     "thanks.more": "Rate some more",
     "thanks.leave": "Leave the study on this device, so that the next person begins afresh",
     "thanks.nocode": (
-        "A completion code goes with decisions: you chose undecided for more of the results than this study allows. "
-        "If you rate some more, the code may still come."
+        "A completion code goes with ratings: you have rated nothing, or were undecided about more of the results than "
+        "this study allows. If you rate some more, the code may still come."
     ),
     "switch.heading": "Another person's link",
     "switch.text": (

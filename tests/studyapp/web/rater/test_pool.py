@@ -80,6 +80,16 @@ def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
     assert first.status == 400
 
 
+def test_who_has_rated_nothing_and_finishes_gets_no_code(make_local: Callable[..., Made]) -> None:
+    made = make_local(toml(page=4), base_queries=0, unique_queries=2)
+    begin_without_opening(made)
+    browser = Browser(made.app)
+    browser.join()
+    browser.send(browser.page.form("/finish"))
+    assert browser.address == "/thanks" and code_of(made, 1) not in browser.page.text
+    assert "rated nothing" in browser.page.text
+
+
 def test_finishing_is_for_those_who_wait(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = Browser(made.app)
