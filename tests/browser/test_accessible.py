@@ -73,6 +73,12 @@ def test_no_rater_page_has_a_barrier(
     tour.look("feedback")
     page.locator("[data-go]").click()
     page.wait_for_url("**/rate/*")
+    for name, address in (("wait", f"{served.base}/wait"), ("another's link", served.link())):
+        page.goto(address)
+        tour.look(name)
+        page.locator("a.button.primary").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/rate/*")
     scales = set()
     while not page.url.endswith("/questions"):
         top = rater.pairs()[0][2]

@@ -233,9 +233,9 @@ def test_a_finished_rater_is_not_called_back_for_a_check_that_was_added_later(ma
     (made.folder / "study.toml").write_text(toml(page=4, per_rater="8", extra=IMAGES_ONLY))
     prepare(made.folder, made.store)
     again = Browser(create_app(made.folder, store=made.store))
-    cookie = browser.client.get_cookie("relstudy-t")
+    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert cookie is not None
-    again.client.set_cookie("relstudy-t", cookie.value)
+    again.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
     again.get("/")
     assert again.address == "/thanks"
     newcomer = Browser(again.client.application)

@@ -99,7 +99,9 @@ def test_no_request_breaks_a_route_or_saves_what_was_not_rated(app: Flask, data:
         browser.get("/admin/login")
         browser.send(browser.page.form("/admin/login"), password=PASSWORD)
     elif who == "forger":
-        browser.client.set_cookie("relstudy-test", data.draw(st.text("abc._-=é\n", max_size=40)).replace("\n", ""))
+        browser.client.set_cookie(
+            app.config["SESSION_COOKIE_NAME"], data.draw(st.text("abc._-=é\n", max_size=40)).replace("\n", "")
+        )
     method = data.draw(st.sampled_from(["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS"]))
     query = data.draw(fields, label="query")
     form = data.draw(fields, label="form") if method in ("POST", "PUT") else None

@@ -216,7 +216,7 @@ def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_afte
     path = invite(made.store, Study.load(made.folder), 1)[0].path
     browser = Browser(made.app)
     browser.join(path)
-    browser.client.delete_cookie("relstudy-test")
+    browser.client.delete_cookie(made.app.config["SESSION_COOKIE_NAME"])
     browser.rate(lambda name, number: str(number))
     assert browser.status == 401
     assert "Your session has ended" in browser.page.text and saved(made) == 0
@@ -286,12 +286,12 @@ def test_a_saved_page_is_never_called_unsaved_when_it_is_sent_twice_at_once(make
     browser = Browser(made.app)
     browser.join()
     fields = {**browser.page.form("/rate/1").fields, **{f"rating-{n}": "2" for n in range(1, 5)}}
-    cookie = browser.client.get_cookie("relstudy-test")
+    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert cookie is not None
 
     def send(_: int) -> tuple[int, str]:
         client = made.app.test_client()
-        client.set_cookie("relstudy-test", cookie.value)
+        client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
         answer = client.post("/rate/1", data=fields)
         return answer.status_code, answer.headers.get("Location", "")
 
