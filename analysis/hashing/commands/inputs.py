@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
@@ -18,6 +17,10 @@ if TYPE_CHECKING:
 
 FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
 """What a file of codes may be said to hold."""
+
+
+WIDTH = 118
+"""Columns of a line of conventions."""
 
 
 def vectors_in(file: str) -> np.ndarray:
@@ -78,5 +81,12 @@ def cell(value: float | int | None) -> str:
 
 
 def say_conventions(conventions: dict[str, Any]) -> None:
-    """The rules behind the figures, beside them."""
-    say("conventions: " + "; ".join(f"{name} = {value}" for name, value in conventions.items()))
+    """Print the rules behind the figures beneath them, a rule never broken across lines."""
+    lines = ["conventions:"]
+    for name, value in conventions.items():
+        rule = f" {name} = {value};"
+        if len(lines[-1]) + len(rule) > WIDTH:
+            lines.append(" ")
+        lines[-1] += rule
+    click.echo()
+    click.echo("\n".join(lines).removesuffix(";"))
