@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import cell, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, preset_named, say_conventions
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 
@@ -71,33 +71,45 @@ def compare_command(
 
 
 @click.command("health")
-@click.argument("codes")
+@click.argument("codes", nargs=-1, required=True)
+@click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
+@click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
 @click.option("--figure", help="Write the histogram of the codes as SVG.")
 @click.option("--queries", help="Query codes, for mLGAP with --table.")
 @click.option("--table", help="Count table of these queries against these codes, for mLGAP.")
 @click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="Of mLGAP.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def health_command(
-    codes: str, figure: str | None, queries: str | None, table: str | None, radius: int, as_json: bool
+    codes: tuple[str, ...],
+    form: Any,
+    bits: int | None,
+    figure: str | None,
+    queries: str | None,
+    table: str | None,
+    radius: int,
+    as_json: bool,
 ) -> None:
     """How well a database uses its codes: utilisation, collisions, entropy, and mLGAP (Ding, Li and Li 2018).
+
+    Several files of CODES are the shards of one database.
 
     \b
     Example:
       relstudy hash health db_codes.npy --figure codes.svg --queries q_codes.npy --table table.npz
     """
-    from relstudy.analysis.hashing.codes.code_files import read_codes
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 
     if (queries is None) != (table is None):
         raise click.UsageError("--queries and --table go together.")
-    database = read_codes(codes)
+    database, notes = codes_in(codes, form, bits)
     unique = UniqueCodes.of(database)
     health = code_health(unique).as_json()
     conventions: dict[str, Any] = {}
     if queries is not None and table is not None:
-        figures, conventions = _mlgap(queries, table, database, unique, radius)
+        query_codes, of_queries = codes_in([queries], form, bits)
+        notes += of_queries
+        figures, conventions = _mlgap(queries, query_codes, table, database, unique, radius)
         health |= figures
     if figure is not None:
         from relstudy.analysis.hashing.metrics.plots import code_histogram
@@ -106,9 +118,11 @@ def health_command(
         write_text(code_histogram(unique, alone=True), figure)
         say(f"wrote {figure}")
     if as_json:
-        print_json(health | ({"conventions": conventions} if conventions else {}))
+        print_json(health | ({"conventions": conventions} if conventions else {}) | {"notes": notes})
         return
     print_table([[name.replace("_", " "), cell(value)] for name, value in health.items()], ["figure", "value"])
+    for note in notes:
+        click.echo(note)
     if conventions:
         say_conventions(conventions)
 
@@ -196,16 +210,15 @@ def _found(methods: dict[str, dict[str, float]]) -> str:
 
 
 def _mlgap(
-    queries: str, table: str, database: Codes, unique: UniqueCodes, radius: int
+    queries: str, query_codes: Codes, table: str, database: Codes, unique: UniqueCodes, radius: int
 ) -> tuple[dict[str, float], dict[str, Any]]:
     import numpy as np
 
-    from relstudy.analysis.hashing.codes.code_files import read_codes
     from relstudy.analysis.hashing.counting.counts import CountTable, count
     from relstudy.analysis.hashing.metrics.lgap import largest_bins, local_group_average_precision
     from relstudy.analysis.hashing.truth.relevance import ListedTruth
 
-    counted, query_codes = CountTable.load(table), read_codes(queries)
+    counted = CountTable.load(table)
     again = count(query_codes, database, ListedTruth.from_lists([[]] * len(query_codes), len(database)))
     if not np.array_equal(again.total, counted.total):
         raise RelstudyError(f"{table} was not counted from {queries} and these codes")

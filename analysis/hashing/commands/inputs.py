@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from relstudy.common.errors import RelstudyError
 if TYPE_CHECKING:
     import numpy as np
 
+    from relstudy.analysis.hashing.codes.code_arrays import Format
+    from relstudy.analysis.hashing.codes.packed import Codes
     from relstudy.analysis.hashing.metrics.conventions import Conventions
 
 
@@ -42,6 +45,23 @@ def vectors_in(file: str) -> np.ndarray:
                 f"{file}, row {start + row}, column {column} (counted from 0): every number must be finite"
             )
     return array
+
+
+def codes_in(files: Sequence[str], form: Format, bits: int | None) -> tuple[Codes, list[str]]:
+    """The codes of several files together, and what was decided of them without being told."""
+    import numpy as np
+
+    from relstudy.analysis.hashing.codes.code_files import CodeFile
+    from relstudy.analysis.hashing.codes.packed import Codes
+
+    looked_at = [CodeFile.of(file, form, bits) for file in files]
+    for file in looked_at:
+        if file.bits != looked_at[0].bits:
+            raise RelstudyError(
+                f"{looked_at[0].path} has codes of {looked_at[0].bits} bits and {file.path} of {file.bits}; they must be equal"
+            )
+    columns = np.concatenate([file.read().columns for file in looked_at], axis=1)
+    return Codes(columns, looked_at[0].bits), [note for file in looked_at for note in file.notes]
 
 
 def classes_in(file: str) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from relstudy.analysis.hashing.commands.inputs import FORMATS, vectors_in
+from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, vectors_in
 from relstudy.common.console import print_json, print_table, say
 
 
@@ -22,7 +24,7 @@ def scores_command(
     codes: str,
     ids: str,
     judgments: str,
-    form: str,
+    form: Any,
     bits: int | None,
     system: str,
     k: int | None,
@@ -36,14 +38,14 @@ def scores_command(
       relstudy hash scores --codes codes.npy --ids ids.txt --judgments judgments.csv --system itq32 -o itq32.csv
       relstudy score itq32.csv --judgments judgments.csv
     """
-    from relstudy.analysis.hashing.codes.code_files import read_codes
     from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
     from relstudy.analysis.hashing.truth.labels import read_ids
     from relstudy.calibration.judgments import read_judgments
     from relstudy.common.errors import RelstudyError
     from relstudy.mapping.scores import write_scores
 
-    judged, item_codes = read_judgments(judgments), read_codes(codes, form, bits)  # type: ignore[arg-type]
+    judged = read_judgments(judgments)
+    item_codes, notes = codes_in([codes], form, bits)
     names = read_ids(ids)
     if len(names) != len(item_codes):
         raise RelstudyError(
@@ -61,6 +63,7 @@ def scores_command(
                 "pairs": len(table),
                 "judged": len(judged),
                 "ndcg": ndcg.as_json(),
+                "notes": notes,
                 "conventions": {
                     "k": k,
                     "gain": "judgment minus the lowest",
@@ -71,6 +74,8 @@ def scores_command(
         )
     else:
         say(f"{len(table)} of {len(judged)} judged pairs scored; wrote {output}")
+        for note in notes:
+            click.echo(note)
         click.echo(f"weights: {weights}")
         click.echo(f"tie-aware graded nDCG{'' if k is None else f'@{k}'} of the judged results: {ndcg}")
 
