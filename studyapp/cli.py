@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "relstudy.studyapp.commands.systems:systems",
         "Score a study's queries with the built-in retrieval systems.",
     ),
+    "lists": ("relstudy.studyapp.commands.lists:lists", "What each system returns for one query, judgments beside."),
     "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
     "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
     "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),

@@ -56,6 +56,11 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     help="Pairs that everyone rates, for each way of asking.",
 )
 @click.option(
+    "--base-queries",
+    type=click.IntRange(0),
+    help="Base block of all pairs of so many queries, for each way of asking; instead of --base.",
+)
+@click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed draws the same pairs."
 )
 @click.option("--raters", default=12, show_default=True, type=click.IntRange(1), help="For the cost: how many people.")
@@ -120,6 +125,7 @@ def sample(
     exponent: float,
     floor: float,
     base: int,
+    base_queries: int | None,
     seed: int,
     raters: int,
     seconds: float | None,
@@ -176,6 +182,7 @@ def sample(
         exponent=exponent,
         floor=floor,
         base=base,
+        base_queries=base_queries,
         page=base_pages(study),
         seed=seed,
     )

@@ -139,6 +139,27 @@ def simple_random_sample(population: int, number: int, rng: np.random.Generator)
     return np.sort(rng.choice(population, size=min(number, population), replace=False))
 
 
+def base_queries(query: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose the pairs that everyone rates by whole queries: all pairs of a simple random sample of the queries.
+
+    Parameters
+    ----------
+    query : each drawn pair's query, int [pairs]
+    number : how many queries; all where there are fewer
+
+    Returns
+    -------
+    bool [pairs]
+
+    Examples
+    --------
+    >>> base_queries(np.array([4, 4, 7, 7, 9]), 5, np.random.default_rng(0)).all()
+    np.True_
+    """
+    queries = np.unique(query)
+    return np.isin(query, queries[simple_random_sample(len(queries), number, rng)])
+
+
 def base_block(query: np.ndarray, number: int, page: int, rng: np.random.Generator) -> np.ndarray:
     """Choose the pairs that everyone rates: whole pages of one query, at random from the pairs drawn.
 

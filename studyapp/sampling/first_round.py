@@ -15,7 +15,7 @@ from relstudy.common.pairs_table import COLUMNS
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Design, Round, candidate_probabilities
-from relstudy.studyapp.sampling.drawing import base_block, simple_random_sample, systematic_sample
+from relstudy.studyapp.sampling.drawing import base_block, base_queries, simple_random_sample, systematic_sample
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.sources import Source, open_sources
@@ -35,7 +35,8 @@ class SampleOptions:
     results : results per query
     exponent : p of the shaping function
     floor : share given to all candidates alike
-    base : size of the base block, for each paradigm
+    base : size of the base block in pairs, for each paradigm
+    base_queries : the base block as so many whole queries for each paradigm; None: by `base`
     page : results on a base page, by paradigm
     seed : of the draw
     """
@@ -48,6 +49,7 @@ class SampleOptions:
     exponent: float = 1.0
     floor: float = 0.05
     base: int = 100
+    base_queries: int | None = None
     page: dict[str, int] = field(default_factory=dict)
     seed: int = 0
 
@@ -143,11 +145,15 @@ def draw_sample_from(
     pairs["block"] = "unique"
     for paradigm in pairs["paradigm"].unique():
         rows_of = np.flatnonzero(pairs["paradigm"] == paradigm)
-        if options.base > len(rows_of):
+        if options.base_queries is None and options.base > len(rows_of):
             raise RelstudyError(
                 f"the base block of {options.base} pairs is larger than the whole sample of {len(rows_of)} pairs by "
                 f"{paradigm}; draw more queries or results, or a smaller base block"
             )
+        if options.base_queries is not None:
+            members = base_queries(pairs["query"].to_numpy()[rows_of], options.base_queries, rng)
+            pairs.loc[rows_of[members], "block"] = "base"
+            continue
         page = options.page.get(str(paradigm), 4 if paradigm == "image" else 1)
         chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
         pairs.loc[rows_of[chosen], "block"] = "base"

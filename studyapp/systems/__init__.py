@@ -22,6 +22,11 @@ SYSTEMS: dict[str, tuple[str, str]] = {
     "gift-colour": ("relstudy.studyapp.systems.gift:Gift", "the colour half of gift"),
     "gift-texture": ("relstudy.studyapp.systems.gift:Gift", "the texture half of gift"),
     "simplicity": ("relstudy.studyapp.systems.simplicity:Simplicity", "integrated region matching"),
+    "gift-weighted": ("relstudy.studyapp.systems.gift:Gift", "gift with histograms weighted by frequency, too"),
+    "simplicity-classes": (
+        "relstudy.studyapp.systems.simplicity:Simplicity",
+        "region matching with locations, textured pictures apart from others",
+    ),
     "romm-all": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learnt from regions of all pictures"),
     "romm-test": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learnt from regions of other pictures"),
     "rwmm-all": (
@@ -32,10 +37,23 @@ SYSTEMS: dict[str, tuple[str, str]] = {
         "relstudy.studyapp.systems.concepts:Concepts",
         "concepts learnt from regions and keywords of other pictures",
     ),
+    "romm-calib": (
+        "relstudy.studyapp.systems.concepts:Concepts",
+        "concepts learnt in four parts of the pictures apart",
+    ),
+    **{
+        f"{name}-likelihood": ("relstudy.studyapp.systems.concepts:Concepts", f"{name} by Eq. 3.4 itself")
+        for name in ("romm-all", "romm-test", "rwmm-all", "rwmm-test", "romm-calib")
+    },
+    "annotation-all": ("relstudy.studyapp.systems.annotation:Annotation", "words predicted from a picture's regions"),
+    "annotation-test": (
+        "relstudy.studyapp.systems.annotation:Annotation",
+        "words predicted by a model that has not seen the picture",
+    ),
     "bm25": ("relstudy.studyapp.systems.bm25:BM25", "BM25 over titles, texts and keywords"),
 }
 # several systems of one class, told apart by name
-FAMILIES = ("gift", "romm", "rwmm")
+FAMILIES = ("gift", "romm", "rwmm", "simplicity", "annotation")
 VECTORS = "vectors:"
 
 

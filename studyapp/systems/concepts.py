@@ -20,10 +20,12 @@ from relstudy.studyapp.systems.base import Progress, extra, image_positions, que
 from relstudy.studyapp.systems.features import picture_features
 from relstudy.studyapp.systems.segments import segment_features
 
-VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test")
+VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test", "romm-calib")
+LIKELIHOOD = "-likelihood"
 CONCEPTS = 50
 ROUNDS = 30
 FOLDS = 3
+SUBSETS = 4
 SMALLEST_VARIANCE = 0.05
 # pseudo-counts: of concepts in a picture, and of words in a concept
 PRIOR_CONCEPT, PRIOR_WORD = 0.05, 0.02
@@ -153,14 +155,62 @@ def _sums(rows: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     return np.asarray(member @ rows)
 
 
+def read_blobs(
+    collection: Collection, positions: list[int], name: str, words: bool, progress: Progress
+) -> tuple[Blobs, dict[str, int]]:
+    """The regions of a collection's pictures, standardised, and with `words` their keywords with each word's number.
+
+    Raises
+    ------
+    RelstudyError
+        when words are asked for and no picture has any; `name` is that of the system that asks
+    """
+    features = picture_features(collection, positions, "segments-1", segment_features, progress)
+    picture, region = np.nonzero(features["area"] > 0)
+    raw = features["features"][picture, region].astype(np.float64)
+    deviation = raw.std(axis=0)
+    regions = (raw - raw.mean(axis=0)) / np.where(deviation > 1e-9, deviation, 1)
+    keywords = [sorted(collection.items[position].keywords) if words else [] for position in positions]
+    vocabulary = {word: number for number, word in enumerate(sorted({word for entry in keywords for word in entry}))}
+    if words and not vocabulary:
+        raise RelstudyError(f"system {name} learns from keywords, and no picture has any")
+    blobs = Blobs(
+        len(positions),
+        regions,
+        picture,
+        np.array([vocabulary[word] for entry in keywords for word in entry], dtype=np.int64),
+        np.array([row for row, entry in enumerate(keywords) for _ in entry], dtype=np.int64),
+        len(vocabulary),
+    )
+    return blobs, vocabulary
+
+
+def train_on_parts(
+    blobs: Blobs, parts: int, name: str, concepts: int, seed: int
+) -> tuple[np.ndarray, list[ConceptModel]]:
+    """Split the pictures into parts at random and train a model on each: each picture's part, int [pictures], the models."""
+    if blobs.pictures < 2 * parts:
+        raise RelstudyError(
+            f"system {name} trains on {parts} parts of the collection and needs at least {2 * parts} pictures"
+        )
+    part = np.random.default_rng(seed).permutation(blobs.pictures) % parts
+    return part, [ConceptModel.train(blobs.some(part == each), concepts, seed) for each in range(parts)]
+
+
 class Concepts:
-    """log P(Q | candidate) - log P(Q | the average candidate), per region of the query.
+    """log P(Q | candidate) - log P(Q | the average candidate), per region of the query; or Eq. 3.4 itself.
 
     Parameters
     ----------
     name : romm (regions only) or rwmm (regions and words while training; only regions for retrieval), and
-        "-all": trained on all pictures; or
-        "-test": every pair is scored by a model that has seen neither picture, trained on another third of the pictures
+        "-all": trained on all pictures;
+        "-test": every pair is scored by a model that has seen neither picture, trained on another third of the pictures;
+        "-calib" (romm only): the pictures are split into four parts with a model each, every candidate is scored by the
+        model of its own part, and the results are put together.
+        With "-likelihood" at the end the score is log P(Q | D, d) (Shirahatti and Barnard 2005, Eq. 3.4). With one
+        model ("-all") both scores order a query's candidates alike. Across queries Eq. 3.4 says first of all how many
+        regions a query has, and how rare they are; and models trained apart give likelihoods of different height,
+        which the ratio evens out
 
     Notes
     -----
@@ -169,9 +219,10 @@ class Concepts:
     """
 
     def __init__(self, name: str = "romm-all", concepts: int = CONCEPTS, seed: int = 0) -> None:
-        if name not in VARIANTS:
+        if name.removesuffix(LIKELIHOOD) not in VARIANTS:
             raise RelstudyError(f"there is no variant {name!r} of the concept model; there are: {', '.join(VARIANTS)}")
         self.name = name
+        self._variant = name.removesuffix(LIKELIHOOD)
         self._concepts = concepts
         self._seed = seed
 
@@ -180,35 +231,15 @@ class Concepts:
         self._collection = collection
         self._positions = image_positions(collection, self.name)
         self._rows = {position: row for row, position in enumerate(self._positions)}
-        features = picture_features(collection, self._positions, "segments-1", segment_features, progress)
-        picture, region = np.nonzero(features["area"] > 0)
-        raw = features["features"][picture, region].astype(np.float64)
-        spread_of = raw.std(axis=0)
-        regions = (raw - raw.mean(axis=0)) / np.where(spread_of > 1e-9, spread_of, 1)
-        number = len(self._positions)
-        words, word_picture, vocabulary = self._words() if self.name.startswith("rwmm") else ([], [], 0)
-        self._blobs = Blobs(
-            number,
-            regions,
-            picture,
-            np.array(words, dtype=np.int64),
-            np.array(word_picture, dtype=np.int64),
-            vocabulary,
-        )
-        if self.name.endswith("-all"):
-            self._fold = np.zeros(number, dtype=np.int64)
+        with_words = self._variant.startswith("rwmm")
+        self._blobs, _ = read_blobs(collection, self._positions, self.name, with_words, progress)
+        if self._variant.endswith("-all"):
+            self._part = np.zeros(len(self._positions), dtype=np.int64)
             self._models = [ConceptModel.train(self._blobs, self._concepts, self._seed)]
             seen = self._blobs
         else:
-            if number < 2 * FOLDS:
-                raise RelstudyError(
-                    f"system {self.name} trains on thirds of the collection and needs at least 6 pictures"
-                )
-            self._fold = np.random.default_rng(self._seed).permutation(number) % FOLDS
-            self._models = [
-                ConceptModel.train(self._blobs.some(self._fold == fold), self._concepts, self._seed)
-                for fold in range(FOLDS)
-            ]
+            parts = SUBSETS if self._variant.endswith("-calib") else FOLDS
+            self._part, self._models = train_on_parts(self._blobs, parts, self.name, self._concepts, self._seed)
             # a held-out picture is known by its regions alone
             seen = self._blobs.without_words()
         self._mixtures = [model.mixtures(seen) for model in self._models]
@@ -219,16 +250,15 @@ class Concepts:
         if position is None:
             return None
         row = self._rows[position]
-        own = self._blobs.regions[self._blobs.picture == row]
-        by_model = [self._emission(own, which) for which in range(len(self._models))]
-        if len(by_model) == 1:
-            scores = by_model[0]
-        else:
+        regions = self._blobs.regions[self._blobs.picture == row]
+        by_model = [self._emission(regions, which) for which in range(len(self._models))]
+        if self._variant.endswith("-test"):
             # the third of the collection that holds neither the query nor the candidate
-            of_query, of_candidate = self._fold[row], self._fold
+            of_query, of_candidate = self._part[row], self._part
             other = FOLDS - of_query - of_candidate
-            neither = np.where(of_candidate == of_query, (of_query + 1) % FOLDS, other)
-            scores = np.choose(neither, by_model)
+            scores = np.choose(np.where(of_candidate == of_query, (of_query + 1) % FOLDS, other), by_model)
+        else:
+            scores = np.choose(self._part, by_model)
         return spread(scores, self._positions, len(self._collection))
 
     def _emission(self, regions: np.ndarray, which: int) -> np.ndarray:
@@ -237,15 +267,7 @@ class Concepts:
         top = log.max(axis=1, keepdims=True)
         density = np.exp(log - top)
         emitted = np.log(density @ mixture.T + 1e-300)
+        if self.name.endswith(LIKELIHOOD):
+            return np.asarray((emitted + top).sum(axis=0))
         average = np.log(density @ mixture.mean(axis=0) + 1e-300)
-        return (emitted - average[:, None]).mean(axis=0)
-
-    def _words(self) -> tuple[list[int], list[int], int]:
-        keywords = [sorted(self._collection.items[position].keywords) for position in self._positions]
-        vocabulary = {
-            word: column for column, word in enumerate(sorted({word for entry in keywords for word in entry}))
-        }
-        if not vocabulary:
-            raise RelstudyError(f"system {self.name} learns from keywords, and no picture has any")
-        words = [vocabulary[word] for entry in keywords for word in entry]
-        return words, [row for row, entry in enumerate(keywords) for _ in entry], len(vocabulary)
+        return np.asarray((emitted - average[:, None]).mean(axis=0))

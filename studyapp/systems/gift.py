@@ -20,6 +20,7 @@ from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
 SIDE, BLOCK, BANDS = 256, 16, 10
 ACROSS = SIDE // BLOCK
 VARIANTS = {"gift": ("colour", "texture"), "gift-colour": ("colour",), "gift-texture": ("texture",)}
+WEIGHTED = "gift-weighted"
 
 
 def gift_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
@@ -102,13 +103,15 @@ class Gift:
 
     Parameters
     ----------
-    name : gift (colour and texture), gift-colour or gift-texture
+    name : gift (colour and texture), gift-colour or gift-texture; gift-weighted weighs the histograms, too, by how
+        much of a feature a picture has and how many pictures have it, where gift takes plain intersections
     """
 
     def __init__(self, name: str = "gift") -> None:
-        if name not in VARIANTS:
+        if name not in (*VARIANTS, WEIGHTED):
             raise RelstudyError(f"there is no variant {name!r} of GIFT; there are: {', '.join(VARIANTS)}")
         self.name = name
+        self._kinds = VARIANTS["gift" if name == WEIGHTED else name]
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         self._collection = collection
@@ -116,10 +119,10 @@ class Gift:
         self._rows = {position: row for row, position in enumerate(self._positions)}
         features = picture_features(collection, self._positions, "gift-1", gift_features, progress)
         self._groups: list[tuple[np.ndarray, np.ndarray, InvertedFile]] = []
-        if "colour" in VARIANTS[self.name]:
+        if "colour" in self._kinds:
             modes = features["modes"].astype(np.int64)
             self._groups.append((features["histogram"], modes, InvertedFile(modes, COLOURS)))
-        if "texture" in VARIANTS[self.name]:
+        if "texture" in self._kinds:
             bands = _bands(features["energy"])
             histogram = np.zeros((len(bands), FILTERS * BANDS), dtype=np.float32)
             per_filter = bands.reshape(len(bands), FILTERS, -1)
@@ -135,9 +138,43 @@ class Gift:
         row = self._rows[position]
         scores = np.zeros(len(self._positions))
         for histogram, codes, index in self._groups:
-            scores += np.minimum(histogram, histogram[row]).sum(axis=1, dtype=np.float64)
+            if self.name == WEIGHTED:
+                scores += shared_share(histogram, histogram[row], frequency_weights(histogram))
+            else:
+                scores += np.minimum(histogram, histogram[row]).sum(axis=1, dtype=np.float64)
             scores += index.score(codes[row].astype(np.int64))
         return spread(scores / (2 * len(self._groups)), self._positions, len(self._collection))
+
+
+def frequency_weights(histogram: np.ndarray) -> np.ndarray:
+    """log(1 / cf)**2 of the share cf of pictures that have each feature, float64 [features], 0 where none has it."""
+    cf = (histogram > 0).mean(axis=0)
+    return np.log(np.where(cf > 0, cf, 1.0)) ** 2
+
+
+def shared_share(histogram: np.ndarray, query: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What the query's histogram shares with each picture's, feature by feature, over what the query has in all.
+
+    Parameters
+    ----------
+    histogram : float [pictures, features]
+    query : float [features]
+    weights : float [features]; with ones this is an intersection of histograms (Swain and Ballard 1991)
+
+    Returns
+    -------
+    float64 [pictures], 1 for the query itself; 0 throughout where the query has only features of weight 0
+
+    Examples
+    --------
+    >>> shared_share(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0.5, 0.5]), np.array([1.0, 3.0])).tolist()
+    [1.0, 0.25]
+    """
+    weighted = weights.astype(np.float64)
+    total = float(query @ weighted)
+    if total == 0:
+        return np.zeros(len(histogram))
+    return np.asarray((np.minimum(histogram, query) @ weighted) / total)
 
 
 def _bands(energy: np.ndarray) -> np.ndarray:

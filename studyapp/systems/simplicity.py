@@ -1,7 +1,8 @@
 """SIMPLIcity in small: regions of colour and texture, matched by integrated region matching.
 
-Shirahatti and Barnard 2005, section 3.4; Wang, Li and Wiederhold 2001. Left out: their sorting of pictures into
-textured, graph and photograph before matching.
+Shirahatti and Barnard 2005, section 3.4; Wang, Li and Wiederhold 2001. Their sorting of
+pictures into textured and others, and the location of regions, are in the variant simplicity-classes; graphs apart from
+photographs are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, image_positions, query_position, silent, spread
 from relstudy.studyapp.systems.features import picture_features
@@ -18,6 +20,11 @@ from relstudy.studyapp.systems.features import picture_features
 BLOCK = 4
 MOST_REGIONS = 8
 EXPLAINED = 0.85
+VARIANTS = ("simplicity", "simplicity-classes")
+# mean chi-square below which a picture is textured (Li, Wang and Wiederhold 2000b)
+TEXTURED_BELOW = 0.32
+# what a whole height or width apart counts beside squared distances of colour: our own choice, the source names none
+LOCATION = 400.0
 # mean inertia of a disc, by order: 2 / ((g + 2) pi^(g/2))
 DISC = np.array([2 / ((order + 2) * np.pi ** (order / 2)) for order in (1, 2, 3)])
 
@@ -49,10 +56,12 @@ def regions(rgb: np.ndarray) -> dict[str, np.ndarray]:
     area : share of the blocks, float32 [8], 0 where there are fewer regions
     features : mean block features, float32 [8, 6]
     shape : inertia of order 1 to 3 over that of a disc, float32 [8, 3]
+    centre : mean position of the blocks, down and across, as shares of the picture's height and width, float32 [8, 2]
+    chi_square : how unevenly a region lies over the picture, `zone_chi_square`, mean over the regions, float32 [1]
     """
     from scipy.cluster.vq import kmeans2
 
-    blocks, (_, across) = block_features(rgb)
+    blocks, (down, across) = block_features(rgb)
     total = float(((blocks - blocks.mean(axis=0)) ** 2).sum())
     labels = np.zeros(len(blocks), dtype=np.int64)
     for number in range(2, MOST_REGIONS + 1):
@@ -69,6 +78,7 @@ def regions(rgb: np.ndarray) -> dict[str, np.ndarray]:
     area = np.zeros(MOST_REGIONS, dtype=np.float32)
     features = np.zeros((MOST_REGIONS, 6), dtype=np.float32)
     shape = np.zeros((MOST_REGIONS, 3), dtype=np.float32)
+    centre = np.zeros((MOST_REGIONS, 2), dtype=np.float32)
     for region in range(labels.max() + 1):
         inside = labels == region
         volume = inside.sum()
@@ -77,7 +87,39 @@ def regions(rgb: np.ndarray) -> dict[str, np.ndarray]:
         away = np.hypot(rows[inside] - rows[inside].mean(), columns[inside] - columns[inside].mean())
         for order in (1, 2, 3):
             shape[region, order - 1] = (away**order).sum() / volume ** (1 + order / 2) / DISC[order - 1]
-    return {"area": area, "features": features, "shape": shape}
+        centre[region] = (rows[inside].mean() + 0.5) / down, (columns[inside].mean() + 0.5) / across
+    chi_square = np.array([zone_chi_square(labels, rows / down, columns / across).mean()], dtype=np.float32)
+    return {"area": area, "features": features, "shape": shape, "centre": centre, "chi_square": chi_square}
+
+
+def zone_chi_square(labels: np.ndarray, down: np.ndarray, across: np.ndarray) -> np.ndarray:
+    """How unevenly each region lies over the 4 x 4 zones of the picture.
+
+    sum over zones j of (p_j - 1/16)**2 / (1/16), where p_j is the share of the region in zone j: 0 where a region is
+    spread evenly, as in a texture; 15 where it lies in one zone. Source: Li, Wang and Wiederhold 2000b.
+
+    Parameters
+    ----------
+    labels : each block's region, int [blocks], from 0 without a gap
+    down, across : each block's position as a share of the picture's height and width, 0 to 1, excluding 1
+
+    Returns
+    -------
+    float64 [regions]
+
+    Examples
+    --------
+    >>> zone = np.arange(16)
+    >>> zone_chi_square(np.zeros(16, int), zone // 4 / 4, zone % 4 / 4).tolist()
+    [0.0]
+    >>> zone_chi_square(np.zeros(5, int), np.zeros(5), np.zeros(5)).tolist()
+    [15.0]
+    """
+    zone = (down * 4).astype(np.int64) * 4 + (across * 4).astype(np.int64)
+    counts = np.zeros((labels.max() + 1, 16))
+    np.add.at(counts, (labels, zone), 1)
+    share = counts / counts.sum(axis=1, keepdims=True)
+    return np.asarray(16 * ((share - 1 / 16) ** 2).sum(axis=1))
 
 
 def region_distances(
@@ -148,17 +190,26 @@ class Simplicity:
     """Minus the IRM distance: 0 for a picture and itself, less for others.
 
     Indexing costs about 30 ms a picture, a query O(pictures x 64 x 15).
+
+    Parameters
+    ----------
+    name : "simplicity", or "simplicity-classes": regions also have a location, and pictures are textured or not by the
+        mean chi-square of their regions. Textured pictures are matched without regard to shape and location, and a
+        picture of the other class comes after every picture of the query's own
     """
 
-    name = "simplicity"
+    def __init__(self, name: str = "simplicity") -> None:
+        if name not in VARIANTS:
+            raise RelstudyError(f"there is no variant {name!r} of SIMPLIcity; there are: {', '.join(VARIANTS)}")
+        self.name = name
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.color"), extra("pywt")
         self._collection = collection
         self._positions = image_positions(collection, self.name)
         self._rows = {position: row for row, position in enumerate(self._positions)}
-        stored = picture_features(collection, self._positions, "simplicity-1", regions, progress)
-        self._area, self._features, self._shape = stored["area"], stored["features"], stored["shape"]
+        self._regions = picture_features(collection, self._positions, "simplicity-2", regions, progress)
+        self.textured = self._regions["chi_square"][:, 0] < TEXTURED_BELOW
         return self
 
     def score(self, query: Item) -> np.ndarray | None:
@@ -166,8 +217,17 @@ class Simplicity:
         if position is None:
             return None
         row = self._rows[position]
-        present = self._area[row] > 0
-        query_features, query_shape = self._features[row, present], self._shape[row, present]
-        distance = region_distances(self._features, self._shape, query_features, query_shape)
-        apart = integrated_region_matching(distance, self._area[row, present], self._area)
+        area, features, shape, centre = (self._regions[name] for name in ("area", "features", "shape", "centre"))
+        present = area[row] > 0
+        if self.name == "simplicity":
+            distance = region_distances(features, shape, features[row, present], shape[row, present])
+        elif self.textured[row]:
+            distance = _squared_distances(features, features[row, present])
+        else:
+            distance = region_distances(features, shape, features[row, present], shape[row, present])
+            distance = distance + LOCATION * _squared_distances(centre, centre[row, present])
+        apart = integrated_region_matching(distance, area[row, present], area)
+        if self.name == "simplicity-classes":
+            other = self.textured != self.textured[row]
+            apart = apart + np.where(other, apart.max() + 1, 0.0)
         return spread(-apart, self._positions, len(self._collection))

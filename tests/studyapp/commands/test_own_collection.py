@@ -131,6 +131,35 @@ def test_somebody_elses_table_with_the_name_of_a_built_in_system_is_neither_igno
     assert table.read_text(encoding="utf-8") == theirs
 
 
+def test_a_base_block_of_whole_queries(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "own", pictures=0, documents=12)
+    assert run("sample", folder, "--results", 4, "--base-queries", 3).exit_code == 0
+    blocks = pd.read_csv(folder / "pairs.csv").groupby("query_id")["block"].agg(set)
+    assert sum(found == {"base"} for found in blocks) == 3 and sum(found == {"unique"} for found in blocks) == 9
+
+
+def test_ranked_lists_of_a_query_by_system_with_judgments_beside(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "own", pictures=4, documents=4, role="both")
+    (folder / "scores").mkdir()
+    names = ["photo1", "photo2", "photo3", "doc0"]
+    mine = ["system,query_id,result_id,score", *(f"near,photo0,{name},{9 - n}" for n, name in enumerate(names))]
+    mine += [f"far,photo0,{name},{n}" for n, name in enumerate(names[:3])]
+    (folder / "scores" / "mine.csv").write_text("\n".join(mine) + "\n", encoding="utf-8")
+    (folder / "judgments.csv").write_text("query_id,result_id,judgment\nphoto0,photo2,4.25\n", encoding="utf-8")
+    page = tmp_path / "lists.html"
+    found = json.loads(run("lists", folder, "photo0", "--top", 3, "--json", "-o", page).stdout)
+    assert {name: [entry["result_id"] for entry in entries] for name, entries in found.items()} == {
+        "far": ["photo3", "photo2", "photo1"],
+        "near": ["photo1", "photo2", "photo3"],
+    }
+    assert [entry["judgment"] for entry in found["near"]] == [None, 4.25, None]
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<img") == 7 and html.count("judged 4.2") == 2 and html.count("not rated") == 4
+    assert "photo2 (4.2)" in run("lists", folder, "photo0").output
+    refused = run("lists", folder, "doc1")
+    assert refused.exit_code == 1 and "no table of scores has the query 'doc1'" in refused.output
+
+
 def test_invitations_lead_to_where_the_study_was_last_served(tmp_path: Path) -> None:
     folder = write_collection(tmp_path / "own", pictures=0, documents=12)
     assert run("new", folder).exit_code == 0

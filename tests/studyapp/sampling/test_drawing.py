@@ -10,6 +10,7 @@ from scipy.stats import chi2
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling.drawing import (
     base_block,
+    base_queries,
     inclusion_probabilities,
     rank_share,
     simple_random_sample,
@@ -162,3 +163,17 @@ def test_base_pairs_come_as_whole_pages_of_one_query(queries, results, number, p
     taken = np.bincount(query[chosen], minlength=queries)
     # at most one page is cut short by the size of the block; others only where a query has no more results
     assert ((taken % page != 0) & (taken < results)).sum() <= 1
+
+
+def test_a_base_block_by_queries_is_whole_queries_each_with_the_same_chance():
+    query = np.repeat(np.arange(10), [1, 2, 3, 4, 5, 5, 4, 3, 2, 1])
+    rng = np.random.default_rng(2)
+    draws, counts = 4000, np.zeros(10)
+    for _ in range(draws):
+        base = base_queries(query, 3, rng)
+        chosen = np.unique(query[base])
+        assert len(chosen) == 3 and np.isin(query, chosen).sum() == base.sum()
+        counts[chosen] += 1
+    # standard error of a share .3 over 4,000 draws is .007; five of them
+    assert np.abs(counts / draws - 0.3).max() < 5 * 0.0073
+    assert base_queries(query, 99, rng).all() and not base_queries(query, 0, rng).any()

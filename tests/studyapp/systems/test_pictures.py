@@ -21,7 +21,7 @@ from relstudy.studyapp.systems.segments import normalised_cut, segment_features
 from relstudy.studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
 from tests.studyapp.systems.pictures import COLOURS, TEXTURES, collection_of, coloured_textures, in_colour, stripes
 
-FOR_PICTURES = [name for name in SYSTEMS if name not in ("keywords", "bm25")]
+FOR_PICTURES = [name for name in SYSTEMS if name not in ("keywords", "bm25") and not name.startswith("annotation")]
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,13 @@ def scenes(tmp_path_factory):
     return collection_of(tmp_path_factory.mktemp("scenes"), made, {name: name.replace("-", " ") for name in made})
 
 
+# Their lists are put together from several models, whose likelihoods are of different height: a picture that another
+# model scores may stand above the query itself.
+PUT_TOGETHER = ("romm-calib", "romm-calib-likelihood", "romm-test-likelihood", "rwmm-test-likelihood")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FOR_PICTURES)
+@pytest.mark.parametrize("name", [name for name in FOR_PICTURES if name not in PUT_TOGETHER])
 def test_a_picture_matches_itself_best(name, scenes):
     system = make(name).fit(scenes)
     for place, item in enumerate(scenes):
@@ -311,7 +316,7 @@ def test_a_held_out_picture_is_known_by_its_regions_and_not_by_its_words(scenes)
     other = next(item.keywords for item in scenes if item.keywords != words[changed].keywords)
     words[changed] = replace(words[changed], keywords=other)
     before, after = (make("rwmm-test").fit(collection) for collection in (scenes, Collection(words)))
-    own = before._fold[changed]
+    own = before._part[changed]
     for model in {0, 1, 2} - {int(own)}:
         np.testing.assert_array_equal(before._mixtures[model][changed], after._mixtures[model][changed])
 
@@ -354,7 +359,7 @@ def test_held_out_variants_train_on_neither_query_nor_result(scenes, monkeypatch
     monkeypatch.setattr(ConceptModel, "train", classmethod(spy))
     system = make("romm-test").fit(scenes)
     assert seen == [4, 4, 4]
-    fold = system._fold
+    fold = system._part
     monkeypatch.setattr(system, "_emission", lambda regions, which: np.full(len(scenes), float(which)))
     used = {row: system.score(item) for row, item in enumerate(scenes)}
     for row, models in used.items():
