@@ -38,6 +38,7 @@ class Judgments:
     scale : the scale they are on, and how it is known
     merged : how many identical rows of the table were merged
     averaged : whether the judgments are plain means of ratings, without calibration
+    notes : what a person should be told, as sentences
     qrels : whether they are whole TREC qrels, which a run can be measured by
 
     Examples
@@ -51,6 +52,7 @@ class Judgments:
     scale: KnownScale
     merged: int = 0
     averaged: bool = False
+    notes: tuple[str, ...] = ()
     qrels: bool = False
 
     def __post_init__(self) -> None:
@@ -167,7 +169,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
-    return Judgments(frame, known, merged=int(repeated.sum()))
+    return Judgments(frame, known, merged=int(repeated.sum()), notes=table.notes)
 
 
 def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | None = None) -> Judgments:
@@ -258,7 +260,12 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         raise RelstudyError(f"{table.file}: there is no rating that is a number")
     drawn = {name: (name, "first") for name in PROBABILITIES if name in frame}
     means = groups.agg(judgment=("judgment", "mean"), n_ratings=("judgment", "size"), **drawn).reset_index()
-    return Judgments(means.assign(**known.scale.columns()), known, averaged=True)
+    note = (
+        "judgments are plain means of the ratings, uncalibrated; relstudy calibrate puts the raters on one scale"
+        if "rater_id" in table.frame
+        else "judgments are plain means of the ratings, since no rater is named"
+    )
+    return Judgments(means.assign(**known.scale.columns()), known, averaged=True, notes=(*table.notes, note))
 
 
 def _qrels_scale(judgments: Judgments) -> KnownScale:

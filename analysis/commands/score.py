@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,7 @@ def score(
         candidates = _among(saved.candidates, candidates, str(against))
     groups = None if choices["by"] is None else _groups(table, choices["by"], judgments)
     result = _score(table, candidates, options)
+    result = replace(result, notes=(*table.notes, *result.notes))
     by_group = {} if groups is None else _score_by(table, candidates, groups, options)
     if qrels is not None:
         _write_qrels(table, qrels)

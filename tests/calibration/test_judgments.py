@@ -200,3 +200,10 @@ def test_grades_of_qrels_start_at_zero_whatever_was_given(table) -> None:  # typ
     assert (graded.low, graded.high, graded.cut) == (0, 3, 1.5)
     binary = read_judgments(table("301 0 DOC-1 1\n301 0 DOC-2 1", "binary.txt")).scale.scale
     assert (binary.low, binary.high, binary.cut) == (0, 1, 0.5)
+
+
+def test_judgments_from_ratings_say_that_they_are_plain_means(table) -> None:  # type: ignore[no-untyped-def]
+    judgments = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2"))
+    assert judgments.averaged
+    assert "plain means of the ratings, uncalibrated; relstudy calibrate" in judgments.notes[0]
+    assert read_judgments(table("query_id,result_id,judgment\nq,x,4")).notes == ()
