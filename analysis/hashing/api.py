@@ -1,4 +1,4 @@
-"""Hamming metrics in a notebook: `rs.hashing`. Arrays go in, tables come out; the figures are those of `relstudy hash`."""
+"""Hamming metrics in a notebook: `rs.hashing`. Arrays in, tables out; the figures are those of `relstudy hash`."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Evaluation:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Figures that hang on the order of ties: rows mAP, mAP@k, P@k, R@k, mAP@H<=r; columns pessimistic, expected, optimistic."""
+        """Figures that hang on the order of ties: mAP, mAP@k, P@k, R@k, mAP@H<=r; pessimistic, expected, optimistic."""
         names = {"map_at_k": "mAP", "precision_at_k": "P", "recall_at_k": "R"}
         rows = {"mAP": self.figures["map"]}
         for key, name in names.items():
@@ -289,7 +289,8 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
 
     Parameters
     ----------
-    name : lsh, pcah, pca-rr, itq, sh, sklsh, spherical; and ksh and grh, which learn from labels: `.fit(vectors, labels)`
+    name : lsh, pcah, pca-rr, itq, sh, sklsh, spherical; and ksh and grh, which learn from labels by
+        `.fit(vectors, labels)`
     bits : code length
     seed : of everything random
     settings : the encoder's own, such as alpha=0.9 of grh
@@ -308,7 +309,7 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
 
 
 def health(codes: CodesLike) -> pd.Series:
-    """How a database uses its codes: points, distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018)."""
+    """How a database uses its codes: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018)."""
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 

@@ -117,8 +117,8 @@ def truth_command(
         )
         if kind == "epsilon-ball" and training is not None and sizes.mean() > 2 * neighbours:
             click.echo(
-                f"the radius was set so that a training point has {neighbours} neighbours at the mean distance; distances "
-                "have heavy tails here, so dense regions hold many more: --radius sets a smaller one"
+                f"the radius was set so that a training point has {neighbours} neighbours at the mean distance; "
+                "distances have heavy tails here, so dense regions hold many more: --radius sets a smaller one"
             )
 
 

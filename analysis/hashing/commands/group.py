@@ -57,9 +57,9 @@ def count_command(
     query_labels: str | None,
     database_labels: tuple[str, ...],
     truth_file: str | None,
-    form: str,
+    form: Any,
     bits: int | None,
-    separator: str,
+    separator: Any,
     engine: str,
     scheduler: str | None,
     output: str,
@@ -85,7 +85,8 @@ def count_command(
 
     if engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
-    job = Job(queries, database, query_labels, database_labels, truth_file, form, bits, separator)  # type: ignore[arg-type]
+    files = (queries, database, query_labels, database_labels, truth_file)
+    job = Job(*files, form, bits, separator)
     table = count_files(
         job,
         engine=engine,  # type: ignore[arg-type]

@@ -58,7 +58,8 @@ def codes_in(files: Sequence[str], form: Format, bits: int | None) -> tuple[Code
     for file in looked_at:
         if file.bits != looked_at[0].bits:
             raise RelstudyError(
-                f"{looked_at[0].path} has codes of {looked_at[0].bits} bits and {file.path} of {file.bits}; they must be equal"
+                f"{looked_at[0].path} has codes of {looked_at[0].bits} bits and {file.path} of "
+                f"{file.bits}; they must be equal"
             )
     columns = np.concatenate([file.read().columns for file in looked_at], axis=1)
     return Codes(columns, looked_at[0].bits), [note for file in looked_at for note in file.notes]

@@ -142,8 +142,8 @@ def without_self(table: CountTable) -> CountTable:
     if len(missing):
         among = "its own relevant codes" if relevant_too else "the codes"
         raise RelstudyError(
-            f"query {missing[0] + 1} is not among {among} at distance 0, so it is not in the database ({len(missing)} of "
-            f"{table.queries} queries are not)"
+            f"query {missing[0] + 1} is not among {among} at distance 0, so it is not in the database "
+            f"({len(missing)} of {table.queries} queries are not)"
         )
     itself = np.eye(1, table.bits + 1, dtype=np.int64)
     relevant = table.relevant - itself if relevant_too else table.relevant

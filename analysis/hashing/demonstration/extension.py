@@ -1,4 +1,4 @@
-"""Codes that no ranking measure tells apart: the same or different bits appended (Jiang, Li and Li 2019, section 4.1)."""
+"""Codes that no ranking measure tells apart, by bits appended to all (Jiang, Li and Li 2019, section 4.1)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from relstudy.common.errors import RelstudyError
 
 @dataclass
 class GRH(Encoder):
-    """Starting from another encoder's bits, smooth them over the graph of pairs that share a label, then learn hyperplanes.
+    """Smooth another encoder's bits over the graph of pairs that share a label, then learn hyperplanes.
 
     Each round sets L <- sign(alpha D^-1 S L + (1 - alpha) L0) and refits one linear classifier a bit. S links training
     points that share a class, or at least one label; D holds their degrees.

@@ -46,8 +46,8 @@ class KSH(Encoder):
     """Supervised hashing with kernels (Liu et al. 2012).
 
     Each bit is the sign of a kernel expansion on `anchors` training points. Bit after bit, the inner products of codes
-    are fitted to +Q for pairs that share a class (or a label) and -Q for others: a spectral relaxation, then gradient steps on the smooth
-    objective. `labelled` training points make the pairs.
+    are fitted to +Q for pairs that share a class (or a label) and -Q for others: a spectral
+    relaxation, then gradient steps on the smooth objective. `labelled` training points make the pairs.
     """
 
     anchors: int = 300

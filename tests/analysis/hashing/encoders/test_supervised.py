@@ -67,7 +67,7 @@ def test_supervised_codes_beat_itq_on_pictures(shared_data: Path) -> None:
 
 @pytest.fixture(scope="module")
 def several() -> tuple[np.ndarray, np.ndarray]:
-    """Vectors that are sums of their labels' directions, beside louder noise; every item has one or two of twelve labels."""
+    """Vectors that are sums of their labels' directions, beside louder noise; one or two of twelve an item."""
     rng = np.random.default_rng(1)
     labels = np.zeros((300, 12), dtype=bool)
     for row in labels:
