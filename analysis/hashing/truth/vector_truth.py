@@ -89,9 +89,9 @@ def nearest_neighbours(
     >>> nearest_neighbours(np.array([[0.0]]), np.array([[3.0], [1.0], [2.0]]), 2).of(0).tolist()
     [1, 2]
     """
-    most = len(database) - exclude_self
-    if not 1 <= k <= most:
-        raise RelstudyError(f"k must be from 1 to {most}, the database's size")
+    if not 1 <= k <= len(database) - exclude_self:
+        less = " less the query itself" if exclude_self else ""
+        raise RelstudyError(f"k must be from 1 to the database size {len(database)}{less}")
     nearest = k + exclude_self
     lists: list[np.ndarray] = []
     for first in watch(range(0, len(queries), QUERIES)):
