@@ -398,6 +398,8 @@ def main() -> None:
     sizes = Sizes("features", 2000, 1000, 10_000, 20, 1000, 20, 1) if arguments.small else Sizes(**given)
     arguments.work.mkdir(parents=True, exist_ok=True)
     pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work)
+    if arguments.small:
+        pictures, classes, testing = pictures[::4], classes[::4], testing[::4]
     if arguments.features is not None:
         features = np.load(arguments.features, mmap_mode="r", allow_pickle=False)
     elif sizes.items == "features" or arguments.only in (None, "lsh"):
