@@ -1,10 +1,10 @@
 """How often, and how far, a local optimiser of the correlation ends below the convex optimum.
 
-    python scripts/mapping_local_optimum.py [FOLDER] [--tries 5]
+    python scripts/mapping_local_optimum.py [FOLDER] [--tries 2]
 
-Every system of FOLDER (default: ../shared/data/tifa160_likert), its scores pooled into 25, 50 and 100 bins; SciPy's SLSQP
-from three kinds of start; random starts by --tries seeds. The shortfall is that of the correlation of mapped scores from
-the isotonic fit's, which is the greatest there is.
+Every system of FOLDER (default: ../shared/data/tifa160_likert), its scores pooled into 20 and 50 bins; SciPy's SLSQP from
+three kinds of start, random ones by --tries seeds. The shortfall is that of the correlation of mapped scores from the
+isotonic fit's, which is the greatest there is.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from relstudy.mapping.correlation import closed_form
 from relstudy.mapping.local_search import STARTS, maximise_correlation
 from relstudy.mapping.pooling import into_bins, is_increasing, pool
 
-BINS = (25, 50, 100)
+BINS = (20, 50)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--tries", type=int, default=5, help="random starts of each system")
+    parser.add_argument("--tries", type=int, default=2, help="random starts of each system")
     arguments = parser.parse_args()
     systems = list(load(arguments.folder).groupby("system"))
     rows: dict[tuple[int, str], list[tuple[float, int, bool, float]]] = {}

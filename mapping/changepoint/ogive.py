@@ -9,10 +9,10 @@ t_0 the inflection point, which would leave f without a cubic term before it; as
 The same function is told by alpha, gamma and the bends s_0..s_{k+1}, its second derivatives at t_0..t_{k+1}, and in
 these the shape is plain: the bends change sign at most once, from + to -, and the slope is at least 0 at both ends.
 
-The sampler makes births, deaths and Gaussian moves of a change point (Green 1995); the bends around it
-are drawn from their Gaussian conditional, and what breaks the shape is rejected. Coefficients and variance are drawn
-between. Throwing away whole curves from the space without the shape, as for steps, would be the same posterior, but
-of smooth curves through noisy pairs hardly one in a thousand has the shape.
+The sampler makes births, deaths and Gaussian moves of a change point (Green 1995); the bends around it are drawn from
+their Gaussian conditional, and what breaks the shape is rejected. Coefficients and variance are drawn between. Throwing
+away whole curves from the space without the shape, as for steps, would be the same posterior, but of smooth curves
+through noisy pairs few have the shape, and often none.
 """
 
 from __future__ import annotations

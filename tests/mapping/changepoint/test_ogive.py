@@ -175,6 +175,7 @@ def test_a_sigmoid_is_recovered_more_closely_than_by_steps() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the chains disagree")
 def test_falling_scores_one_score_and_two_scores_are_fitted() -> None:
     x, y, _ = sigmoid(300)
     up, down = OgiveMapping(bins=400).fit(x, y), OgiveMapping(bins=400).fit(-x, y)
