@@ -3,10 +3,10 @@
     python scripts/hashing_indices.py demo [--figure indices.svg] [--bits 32]
 
 Takes a study folder with pictures and judgments (`relstudy demo demo --no-serve` makes one). Encoders see each
-picture's thumbnail of 12 x 8 pixels; relevant, to the three indices, is what shares a keyword. Supervised encoders learn
-from one class for each picture, its most frequent keyword. Half of the pictures, drawn by --seed, are learned from and
-are the database of the three indices; the others are their queries. People judged pairs of all. Below the table stands
-Kendall's tau-b of each index's order of the encoders with the order by people.
+picture's thumbnail of 12 x 8 pixels; relevant, to the three indices, is what shares a keyword. Supervised encoders
+learn from one class for each picture, its most frequent keyword. Half of the pictures, drawn by --seed, are learned
+from and are the database of the three indices; the others are their queries. People judged pairs of all. Below the
+table stands Kendall's tau-b of each index's order of the encoders with the order by people.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python scripts/mapping_local_optimum.py [FOLDER] [--tries 2]
 
-Every system of FOLDER (default: ../shared/data/tifa160_likert), its scores pooled into 20 and 50 bins; SciPy's SLSQP from
-three kinds of start, random ones by --tries seeds. The shortfall is that of the correlation of mapped scores from the
-isotonic fit's, which is the greatest there is.
+Every system of FOLDER (default: ../shared/data/tifa160_likert), its scores pooled into 20 and 50 bins; SciPy's SLSQP
+from three kinds of start, random ones by --tries seeds. The shortfall is that of the correlation of mapped scores from
+the isotonic fit's, which is the greatest there is.
 """
 
 from __future__ import annotations

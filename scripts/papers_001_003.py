@@ -180,7 +180,8 @@ def measured(
 
 
 def look_up_times(queries: Codes, database: Codes, radii: int = 4) -> list[float]:
-    """Milliseconds of the processor a query to look up all buckets within the radii 0, 1, ... in a table of the codes' words."""
+    """Milliseconds of the processor a query to look up all buckets within the radii 0, 1, ... in a table of the codes'
+    words."""
     buckets: dict[int, int] = {}
     for word in database.columns[0].tolist():
         buckets[word] = buckets.get(word, 0) + 1

@@ -55,7 +55,10 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
     Examples
     --------
     >>> table = pd.DataFrame(
-    ...     [(r, q, i, 3.0 + (q == "a") + (i == "x") + (r == "one") * 0.5) for r in ("one", "two") for q in "ab" for i in "xy"],
+    ...     [
+    ...         (r, q, i, 3.0 + (q == "a") + (i == "x") + (r == "one") * 0.5)
+    ...         for r in ("one", "two") for q in "ab" for i in "xy"
+    ...     ],
     ...     columns=["rater_id", "query_id", "result_id", "rating"],
     ... )
     >>> variances = variances_of(table)

@@ -1,4 +1,5 @@
-"""Score systems against judgments: each index of Shirahatti and Barnard 2005, chapter 5, with interval and conventions."""
+"""Score systems against judgments: each index of Shirahatti and Barnard 2005, chapter 5, with interval and
+conventions."""
 
 from __future__ import annotations
 

@@ -151,8 +151,8 @@ class CalibratedPanel(Shown):
         """What was calibrated, and how."""
         panel = self.calibration.panel
         return (
-            f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {len(panel.decided().rating):,} ratings; "
-            f"method {self.method}: {self.why}"
+            f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {len(panel.decided().rating):,} "
+            f"ratings; method {self.method}: {self.why}"
         )
 
     def overview(self) -> pd.DataFrame:

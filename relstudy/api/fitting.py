@@ -49,8 +49,8 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a system and method: correlation out of fold and root mean squared error, each with its 95 % interval,
-        correlation in sample, and whether the method is the system's best."""
+        """One row a system and method: correlation out of fold and root mean squared error, each with its 95 %
+        interval, correlation in sample, and whether the method is the system's best."""
         rows = []
         for fit in self.fits:
             for method, score in fit.choice.methods.items():
@@ -140,7 +140,8 @@ def fit(
     Examples
     --------
     >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
-    >>> scores, judgments = pd.DataFrame({**pairs, "new": [1, 2, 1, 2]}), pd.DataFrame({**pairs, "judgment": [1, 5, 1, 5]})
+    >>> scores = pd.DataFrame({**pairs, "new": [1, 2, 1, 2]})
+    >>> judgments = pd.DataFrame({**pairs, "judgment": [1, 5, 1, 5]})
     >>> fit(scores, judgments, method="isotonic")["new"].predict([1.5]).tolist()
     [3.0]
     """

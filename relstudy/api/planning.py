@@ -96,8 +96,8 @@ def plan(
 ) -> Plan:
     """Find how many queries, pairs and raters tell two systems apart, as `relstudy plan` does.
 
-    Studies are simulated and tested as `score` would test them. Without `pilot`, variances are as stated. With a pilot's
-    ratings they are estimated. With a pilot's judgments and `scores`, whole queries are redrawn.
+    Studies are simulated and tested as `score` would test them. Without `pilot`, variances are as stated. With a
+    pilot's ratings they are estimated. With a pilot's judgments and `scores`, whole queries are redrawn.
 
     Parameters
     ----------

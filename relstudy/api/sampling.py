@@ -91,8 +91,8 @@ def sample(
 
     Parameters
     ----------
-    collection : a study's folder, the path of a collection.csv, or a DataFrame with item_id, and kind, path, text, title,
-        keywords, role where they are known
+    collection : a study's folder, the path of a collection.csv, or a DataFrame with item_id, and kind, path, text,
+        title, keywords, role where they are known
     systems : names of built-in systems and paths of score tables; or a score table (path or DataFrame), or one for each
         system's name. None takes the built-in systems that apply, and every table in the folder's scores/
     queries : queries by image to draw; all where there are fewer
@@ -111,7 +111,8 @@ def sample(
 
     Examples
     --------
-    >>> items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": ["sky", "sky", "sea", "sea", "sea", "sky"]})
+    >>> words = ["sky", "sky", "sea", "sea", "sea", "sky"]
+    >>> items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": words})
     >>> drawn = sample(items, ["keywords"], queries=3, results=2, base=2)
     >>> len(drawn.pairs), drawn.pairs["block"].value_counts().to_dict()
     (6, {'unique': 4, 'base': 2})

@@ -51,8 +51,8 @@ class Scores(Shown):
 
     @property
     def comparisons(self) -> pd.DataFrame:
-        """One row a pair of systems and index: difference (first minus second) with its interval, p-value, p-value after
-        Holm's correction, and which is better."""
+        """One row a pair of systems and index: difference (first minus second) with its interval, p-value, p-value
+        after Holm's correction, and which is better."""
         rows = []
         for each in self.result.comparisons:
             row = each.as_json()
@@ -70,8 +70,8 @@ class Scores(Shown):
 
     @property
     def per_query(self) -> pd.DataFrame:
-        """One row a system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN where a
-        query does not define it."""
+        """One row a system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN where
+        a query does not define it."""
         return self.result.per_query
 
     @property
@@ -110,8 +110,8 @@ class Scores(Shown):
         """How many systems against how many judgments."""
         numbers = self.result.pairs
         return (
-            f"{len(self.result.systems)} systems against {numbers['judged']:,} judged pairs of {numbers['queries']:,} queries, "
-            f"{numbers['relevant']:,} relevant ({self.result.conventions['relevant']})"
+            f"{len(self.result.systems)} systems against {numbers['judged']:,} judged pairs of {numbers['queries']:,} "
+            f"queries, {numbers['relevant']:,} relevant ({self.result.conventions['relevant']})"
         )
 
     def overview(self) -> pd.DataFrame:
@@ -155,7 +155,8 @@ def score(
     Parameters
     ----------
     scores : a path (table or TREC run), a DataFrame (long or wide), or a table of one system under each system's name
-    judgments : a path (table or TREC qrels), a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
+    judgments : a path (table or TREC qrels), a DataFrame with query_id, result_id and judgment, or what `calibrate`
+        gives
     mappings : what `fit` gives, or the folder it was saved to; a system without one is mapped by `method`
     method : isotonic (default), bagged, correlation, bayes, best or none: the mapping, fitted out of fold
     folds : folds by query for the mapping, at least 2; default 10

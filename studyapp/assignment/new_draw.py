@@ -1,4 +1,5 @@
-"""A study that is drawn anew: what its database holds of the old draw goes, once it is kept elsewhere or worth nothing."""
+"""A study that is drawn anew: what its database holds of the old draw goes, once it is kept elsewhere or worth
+nothing."""
 
 from __future__ import annotations
 

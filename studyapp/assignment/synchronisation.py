@@ -86,8 +86,8 @@ def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
         if pair and (pair.query_id, pair.result_id, pair.block) != (row.query_id, row.result_id, row.block):
             return (
                 f"pairs.csv: pair {pair_id!r} is query {pair.query_id!r}, result {pair.result_id!r}, block "
-                f"{pair.block!r}, but the study's database has it as {row.query_id!r}, {row.result_id!r}, {row.block!r}; "
-                "ratings may stand under this id, so give the new pair a new one"
+                f"{pair.block!r}, but the study's database has it as {row.query_id!r}, {row.result_id!r}, "
+                f"{row.block!r}; ratings may stand under this id, so give the new pair a new one"
             )
     return ""
 

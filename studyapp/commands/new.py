@@ -22,7 +22,8 @@ import click
 def new(folder: Path, pictures: int, seed: int) -> None:
     """Start a study: write a commented study.toml and an example collection of painted pictures.
 
-    Where FOLDER has a collection.csv, study.toml asks for what it holds: pictures, texts or both. Nothing that is there already is written over.
+    Where FOLDER has a collection.csv, study.toml asks for what it holds: pictures, texts or both. Nothing that is there
+    already is written over.
 
     \b
     Example:

@@ -170,8 +170,9 @@ def sample(
     rated = None if preview else _ratings_of(folder)
     if rated and not overwrite:
         raise RelstudyError(
-            f"{folder / 'pairs.csv'} has ratings in {rated}, and a new draw would give its pair ids to other pairs; add a "
-            "round with --from-mappings, or pass --overwrite, which keeps this study in a folder beside it and starts anew"
+            f"{folder / 'pairs.csv'} has ratings in {rated}, and a new draw would give its pair ids to other pairs; "
+            "add a round with --from-mappings, or pass --overwrite, which keeps this study in a folder beside it and "
+            "starts anew"
         )
     options = SampleOptions(
         systems=None if systems is None else [name.strip() for name in systems.split(",") if name.strip()],

@@ -67,8 +67,8 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
 def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     """What pairs.csv says now of where each rated pair came from.
 
-    A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when the
-    study is served again. It has the last word on pairs that pairs.csv no longer holds.
+    A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when
+    the study is served again. It has the last word on pairs that pairs.csv no longer holds.
     """
     file = study.folder / "pairs.csv"
     if not file.is_file():
@@ -80,8 +80,8 @@ def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
         if changed.any():
             rated, now = frame[changed].iloc[0], drawn[changed].iloc[0]
             raise RelstudyError(
-                f"{file}: pair {rated['pair_id']!r} is query {now['query_id']!r}, result {now['result_id']!r}, but it was "
-                f"rated as {rated['query_id']!r}, {rated['result_id']!r}; give the new pair a new id"
+                f"{file}: pair {rated['pair_id']!r} is query {now['query_id']!r}, result {now['result_id']!r}, but it "
+                f"was rated as {rated['query_id']!r}, {rated['result_id']!r}; give the new pair a new id"
             )
     for column in FROM_PAIRS:
         frame[column] = drawn[column].where(there, frame[column]).astype(frame[column].dtype)

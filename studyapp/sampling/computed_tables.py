@@ -1,7 +1,7 @@
 """Which tables in scores/ relstudy computed itself, so that it may replace them; any other is somebody's own.
 
-They are known by their bytes, kept in scores/.index/computed.json. A study that was drawn before this was kept, or copied
-without it, has tables of relstudy's own under the names of its built-in systems.
+They are known by their bytes, kept in scores/.index/computed.json. A study that was drawn before this was kept, or
+copied without it, has tables of relstudy's own under the names of its built-in systems.
 """
 
 from __future__ import annotations

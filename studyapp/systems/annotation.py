@@ -1,9 +1,9 @@
 """Words predicted from a picture's regions, as a stand-in for people (Shirahatti and Barnard 2005, appendix A.1).
 
-The annotation engine of Barnard et al. 2003 gives a picture d the words P(w|d) = sum over concepts l of P(w|l) P(l|d), where
-P(l|d) rests on its regions alone (Shirahatti and Barnard 2005, Eq. 3.2 given the picture). The source does not say how words
-become the score of a query and a picture. Here it is the mean over the query's words of log P(w|d) - log P(w), so that
-common words count no more than rare ones; a picture's words as a query are its keywords.
+The annotation engine of Barnard et al. 2003 gives a picture d the words P(w|d) = sum over concepts l of P(w|l) P(l|d),
+where P(l|d) rests on its regions alone (Shirahatti and Barnard 2005, Eq. 3.2 given the picture). The source does not
+say how words become the score of a query and a picture. Here it is the mean over the query's words of log P(w|d) - log
+P(w), so that common words count no more than rare ones; a picture's words as a query are its keywords.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Annotation:
 
     Parameters
     ----------
-    name : "annotation-all": the model has learnt from all pictures and their words; "annotation-test": a picture's words
-        are predicted by a model that learnt from another third of the collection
+    name : "annotation-all": the model has learnt from all pictures and their words; "annotation-test": a picture's
+        words are predicted by a model that learnt from another third of the collection
     """
 
     def __init__(self, name: str = "annotation-all", concepts: int = CONCEPTS, seed: int = 0) -> None:

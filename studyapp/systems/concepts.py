@@ -188,7 +188,8 @@ def read_blobs(
 def train_on_parts(
     blobs: Blobs, parts: int, name: str, concepts: int, seed: int
 ) -> tuple[np.ndarray, list[ConceptModel]]:
-    """Split the pictures into parts at random and train a model on each: each picture's part, int [pictures], the models."""
+    """Split the pictures into parts at random and train a model on each: each picture's part, int [pictures], the
+    models."""
     if blobs.pictures < 2 * parts:
         raise RelstudyError(
             f"system {name} trains on {parts} parts of the collection and needs at least {2 * parts} pictures"
@@ -204,9 +205,9 @@ class Concepts:
     ----------
     name : romm (regions only) or rwmm (regions and words while training; only regions for retrieval), and
         "-all": trained on all pictures;
-        "-test": every pair is scored by a model that has seen neither picture, trained on another third of the pictures;
-        "-calib" (romm only): the pictures are split into four parts with a model each, every candidate is scored by the
-        model of its own part, and the results are put together.
+        "-test": every pair is scored by a model that has seen neither picture, trained on another third of the
+        pictures; "-calib" (romm only): the pictures are split into four parts with a model each, every candidate is
+        scored by the model of its own part, and the results are put together.
         With "-likelihood" at the end the score is log P(Q | D, d) (Shirahatti and Barnard 2005, Eq. 3.4). With one
         model ("-all") both scores order a query's candidates alike. Across queries Eq. 3.4 says first of all how many
         regions a query has, and how rare they are; and models trained apart give likelihoods of different height,

@@ -257,7 +257,8 @@ def encode_command(
     elif "epochs" in summary:
         click.echo(
             f"learned from {summary['trained_on']} items in {summary['epochs']} of at most {summary['at_most']} "
-            f"epochs; kept epoch {summary['kept_epoch']}, of the smallest loss {summary['judged_on']}: {summary['loss']:.4g}"
+            f"epochs; kept epoch {summary['kept_epoch']}, of the smallest loss {summary['judged_on']}: "
+            f"{summary['loss']:.4g}"
         )
 
 

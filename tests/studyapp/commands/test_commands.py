@@ -189,7 +189,8 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
         base_queries=1,
     )
     (folder / "pairs.csv").write_text(
-        "pair_id,query_id,result_id,paradigm,block\nb,q0,r0,image,base\nt1,words,essay,text,unique\nt2,words,r1,text,unique\n"
+        "pair_id,query_id,result_id,paradigm,block\n"
+        "b,q0,r0,image,base\nt1,words,essay,text,unique\nt2,words,r1,text,unique\n"
     )
     from relstudy.studyapp.assignment.synchronisation import prepare
     from relstudy.studyapp.web.app import create_app

@@ -1,4 +1,5 @@
-"""Collections that are not the demo's: what a stranger's pictures, documents and runs become, and what is said of it."""
+"""Collections that are not the demo's: what a stranger's pictures, documents and runs become, and what is said of
+it."""
 
 from __future__ import annotations
 

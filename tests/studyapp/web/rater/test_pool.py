@@ -1,4 +1,5 @@
-"""Nobody empties the pool for the others: by coming in numbers, by never opening a page, by answers that say nothing."""
+"""Nobody empties the pool for the others: by coming in numbers, by never opening a page, by answers that say
+nothing."""
 
 from __future__ import annotations
 

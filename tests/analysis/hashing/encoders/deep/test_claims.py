@@ -56,7 +56,8 @@ def _map(table: CountTable) -> float:
 
 
 def test_dispersing_lowers_map_raises_mlgap_and_uses_more_codes(parts) -> None:
-    """Ding, Li and Li 2018, table 1 and figure 8, at 12 bits; .860 to .824, .326 to .343 and 762 to 979 when written."""
+    """Ding, Li and Li 2018, table 1 and figure 8, at 12 bits; .860 to .824, .326 to .343 and 762 to 979 when
+    written."""
     (table, mlgap, used), (dispersed_table, dispersed_mlgap, dispersed_used) = (
         _counted(kind(12, epochs=60, hidden=100, patience=60, learning_rate=3e-3), parts)
         for kind in (DSH, DispersedDSH)
