@@ -170,6 +170,7 @@ def test_a_file_where_the_folder_should_be_is_named(ratings: Path, tmp_path: Pat
     assert (result.exit_code, "this is a file; -o needs a folder" in result.stderr) == (1, True)
 
 
+@pytest.mark.slow
 def test_figures_are_written_as_well_formed_svg(ratings: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(ratings)
     frame.assign(rating=(frame["rating"] > 3).astype(int), scale="binary").to_csv(tmp_path / "binary.csv", index=False)

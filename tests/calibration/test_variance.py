@@ -94,6 +94,7 @@ def test_the_bootstrap_interval_of_a_mean_is_the_normal_one() -> None:
     assert high == pytest.approx(values.mean() + half, abs=0.06 * half)
 
 
+@pytest.mark.slow
 def test_intervals_of_the_variance_cover_the_truth_about_95_times_in_100() -> None:
     truth = within_item_variance((big := simulate_panel(400, 0, 300, seed=99).panel), scored_rows(big).rows).value
     covered = 0

@@ -151,6 +151,7 @@ def test_numbers_already_numeric_are_checked_alike() -> None:
     assert [fault.row for fault in table.faults] == [3, 4]
 
 
+@pytest.mark.slow
 def test_a_million_faults_are_counted_without_being_kept() -> None:
     table = Checked(pd.DataFrame({"x": np.char.add("bad", np.arange(1_000_000).astype(str))}), "t.csv")
     table.numbers("x")
@@ -161,6 +162,7 @@ def test_a_million_faults_are_counted_without_being_kept() -> None:
     assert str(caught.value).endswith("... and 999980 more faults")
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.text(min_size=1, max_size=8), st.floats(allow_nan=False, allow_infinity=False)),

@@ -82,6 +82,7 @@ def test_design_weights_change_the_fit_and_need_every_probability(tables: tuple[
     assert "inclusion_probability for every pair; 120 have none" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_figure_per_system_is_written_where_asked(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgments = tables
     result = run(scores, "-j", judgments, "-o", tmp_path / "o", "--method", "bagged", "--only", "a|b", "--figures")

@@ -97,6 +97,7 @@ def test_the_cone_program_over_splines_and_least_squares_have_one_optimum(seed: 
     np.testing.assert_allclose(a + basis @ c, b + basis @ d, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_the_spline_optimum_is_global() -> None:
     rng = np.random.default_rng(3)
     x = rng.uniform(size=150)

@@ -88,6 +88,7 @@ def test_a_wrong_mapping_file_is_refused_in_words(tmp_path: Path, change: dict, 
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_mapping_file_is_applied_without_cvxpy_pymc_scipy_or_matplotlib(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     FittedMapping([0, 1], [1, 5]).write(path)

@@ -23,6 +23,7 @@ def pair_tables(draw: st.DrawFn, least: int = 1, most: int = 40) -> tuple[np.nda
     return np.array(scores) / 4.0, np.array(judgments, dtype=float), np.array(weights, dtype=float)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(pair_tables(), st.booleans())
 def test_isotonic_equals_scikit_learn_with_ties_and_weights_in_both_directions(
@@ -63,6 +64,7 @@ def test_a_fit_by_hand() -> None:
     assert isotonic_fit(pool([1, 2, 3, 4], [1, 4, 2, 6])).tolist() == [1, 3, 3, 6]
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(pair_tables())
 def test_weights_are_repeats_and_the_order_of_pairs_does_not_matter(
@@ -76,6 +78,7 @@ def test_weights_are_repeats_and_the_order_of_pairs_does_not_matter(
     np.testing.assert_allclose(ours.predict(x), other.predict(x), atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(pair_tables())
 def test_decreasing_scores_give_the_mirrored_mapping(table: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
@@ -85,6 +88,7 @@ def test_decreasing_scores_give_the_mirrored_mapping(table: tuple[np.ndarray, np
     np.testing.assert_allclose(forward.predict(x), mirrored.predict(-x), atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(pair_tables(least=2))
 def test_the_mean_is_kept_and_values_stay_within_the_judgments(
@@ -196,6 +200,7 @@ class TestConstraints:
         # 1e-5: the solver's 1e-10 on values over gaps down to 1e-4
         assert slopes.min() > 0.1 - 1e-5 and slopes.max() < 0.8 + 1e-5
 
+    @pytest.mark.slow
     def test_smoothness_bends_less_and_in_the_limit_is_the_least_squares_line(self) -> None:
         def bend(fit: ConstrainedMapping) -> float:
             return float(np.abs(np.diff(np.diff(fit.mapping_.values) / np.diff(fit.mapping_.knots))).sum())

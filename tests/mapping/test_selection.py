@@ -123,6 +123,7 @@ def test_parameters_survive_a_clone_and_fits_survive_json(estimator: IsotonicMap
         copy.predict([99.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_every_method_fits_ties_two_pairs_and_falling_scores(estimator: IsotonicMapping) -> None:
     assert np.allclose(clone(estimator).fit([1, 1, 1, 1], [1, 2, 3, 2]).predict([0, 1, 2]), 2, atol=0.3)

@@ -17,6 +17,8 @@ import pytest
 
 from tests.places import EXAMPLE, ROOT
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = ("analysis", "calibration", "mapping", "studyapp")
 CODE = (*FOLDERS, "relstudy/api", "relstudy/common", "scripts", "benchmarks", "tests")
 NOT_IN_CODE = ("__pycache__", ".pyc")

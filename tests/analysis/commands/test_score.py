@@ -76,6 +76,7 @@ def test_a_fitted_mapping_gives_its_figure_in_sample_beside_one_out_of_fold(fold
     assert "given" not in content["systems"]["s1"]["mapped"]["mapping"]
 
 
+@pytest.mark.slow
 def test_a_saved_comparison_needs_neither_judgments_nor_the_old_scores(folder: Path) -> None:
     saved = folder / "saved.json"
     answer(folder / "s0.csv", "-j", folder / "judgments.csv", "--save", saved)

@@ -60,6 +60,7 @@ def test_equal_systems_are_told_apart_no_oftener_than_the_test_allows() -> None:
     assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(300)
 
 
+@pytest.mark.slow
 def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> None:
     source = Assumed(SPREAD, 0.55, 0.4, results=10)
     plan = plan_study(source, power=0.8, studies=100, seed=1)
@@ -74,6 +75,7 @@ def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> No
     assert plan.raters == -(-plan.ratings // 300)
 
 
+@pytest.mark.slow
 def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() -> None:
     loud = Variances(0.4, 1.0, 0.3, 2.0)
     once = plan_study(Assumed(loud, 0.6, 0.4, results=10), studies=60)

@@ -16,6 +16,8 @@ from relstudy.analysis.commands.score import score
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--replicates", "60")
 
 

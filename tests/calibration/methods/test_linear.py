@@ -45,6 +45,7 @@ def block_panel(matrix: np.ndarray) -> Panel:
     return Panel.from_frame(frame)
 
 
+@pytest.mark.slow
 @given(complete_blocks())
 @settings(max_examples=60, deadline=None)
 def test_after_zscore_each_raters_base_mean_and_spread_are_the_panels(matrix: np.ndarray) -> None:
@@ -72,6 +73,7 @@ def test_zscore_undoes_any_positive_affine_distortion_of_a_rater(
     assert np.allclose(standard[0], standard[1], atol=1e-6)
 
 
+@pytest.mark.slow
 @given(complete_blocks())
 @settings(max_examples=40, deadline=None)
 def test_mean_gives_every_rater_the_panels_base_mean_and_keeps_spreads(matrix: np.ndarray) -> None:

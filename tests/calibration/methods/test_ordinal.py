@@ -24,6 +24,8 @@ from relstudy.common.console import hushed
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 def few_ratings(categories: int, seed: int = 0) -> tuple[Likelihood, np.ndarray, tuple[np.ndarray, ...]]:
     """Seven pairs rated by some of three raters; the rows; and parameters to try."""
@@ -92,6 +94,7 @@ def test_a_categorys_score_is_the_mean_worth_given_that_rating() -> None:
     assert category_scores(np.array([0.3]), np.array([1.7]), thresholds)[0] == pytest.approx(expected, abs=0.006)
 
 
+@pytest.mark.slow
 def test_the_ordinal_model_recovers_leniency_and_puts_raters_on_one_scale() -> None:
     simulated = simulate_panel(10, 25, 40, seed=5)
     panel = simulated.panel

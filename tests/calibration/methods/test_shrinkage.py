@@ -16,6 +16,7 @@ from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import leave_one_out_correlation
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(0.01, 5)), min_size=2, max_size=20),
 )

@@ -121,6 +121,7 @@ def test_a_check_in_the_base_block_may_be_any_of_its_pages(make_study: Callable[
     assert found == {1, 2, 3, 4}  # each stays empty with a chance below 1e-12
 
 
+@pytest.mark.slow
 def test_the_checks_of_a_block_come_in_an_order_of_each_raters_own(make_local: Callable[..., Made]) -> None:
     desk = Desk(make_local(toml(page=4, k=1000, extra=IMAGES_ONLY), base_queries=0, unique_queries=5))
     raters = [desk.newcomer(str(number)) for number in range(20)]
@@ -133,6 +134,7 @@ def test_the_checks_of_a_block_come_in_an_order_of_each_raters_own(make_local: C
     assert len({tuple(row.page_id for row in rows if row.rater == rater) for rater in raters}) == 2
 
 
+@pytest.mark.slow
 def test_a_check_page_has_as_many_results_as_the_others_where_a_query_has_fewer_than_fit(
     make_study: Callable[..., Made],
 ) -> None:
@@ -225,6 +227,7 @@ def test_a_check_that_stood_alone_in_an_older_database_gets_a_page_like_the_othe
     store.dispose()
 
 
+@pytest.mark.slow
 def test_a_finished_rater_is_not_called_back_for_a_check_that_was_added_later(make_study: Callable[..., Made]) -> None:
     made = make_study(toml(page=4, per_rater="8"), base_queries=0, unique_queries=6)
     browser = Browser(made.app)

@@ -30,6 +30,7 @@ from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made, write_study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3])
 def test_every_pair_gets_exactly_k_ratings_and_never_two_from_one_rater(
     make_study: Callable[..., Made], k: int
@@ -124,6 +125,7 @@ def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Ca
     assert show(other, 70) == 100
 
 
+@pytest.mark.slow
 def test_a_reservation_that_is_never_answered_comes_back_to_a_fresh_rater(make_study: Callable[..., Made]) -> None:
     """The complaint: reservations never released, pairs stuck for good."""
     desk = Desk(make_study(toml(lease=1, page=1), base_queries=0, unique_queries=3))
@@ -177,6 +179,7 @@ def test_pages_are_handed_out_at_random_over_the_pool_and_not_in_file_order(make
     assert len({tuple(order) for order in orders}) == 3
 
 
+@pytest.mark.slow
 def test_a_raters_share_of_the_pool_does_not_depend_on_when_they_come(make_study: Callable[..., Made]) -> None:
     """Pooled calibration rests on this: late raters must not get the tail of the file."""
     desk = Desk(make_study(toml(per_rater="40", page=1), base_queries=0, unique_queries=40))
@@ -210,6 +213,7 @@ def test_rate_some_more_hands_out_more_and_says_so_when_there_is_nothing_left(ma
     assert not table[table["block"] == "unique"].duplicated("pair_id").any()
 
 
+@pytest.mark.slow
 def test_checks_repeats_and_practice_come_in_their_places_and_are_marked_in_the_export(
     make_study: Callable[..., Made],
 ) -> None:

@@ -210,6 +210,7 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
     assert table.loc[["t1", "t2"], "rating"].tolist() == [9, 9] and table.loc["t1", "scale"] == "1-9"
 
 
+@pytest.mark.slow
 def test_backup_and_forget_work_on_a_study_in_use(make_local: Callable[..., Made], tmp_path: Path) -> None:
     made = make_local()
     browser = Browser(made.app)

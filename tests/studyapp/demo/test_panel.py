@@ -66,6 +66,7 @@ def test_base_pairs_are_rated_by_everyone_and_unique_pairs_by_exactly_k(panel, p
     assert load.sub(300).abs().max() < 83
 
 
+@pytest.mark.slow
 def test_the_share_of_undecided_is_each_raters_own(panel, pairs):
     ratings = panel.rate(pairs.assign(block="base"))
     undecided = ratings.rating.isna().groupby(ratings.rater_id).mean()

@@ -21,6 +21,7 @@ from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
 
 
+@pytest.mark.slow
 def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_study: Callable[..., Made]) -> None:
     made = make_study()
     study = Study.load(made.folder)
@@ -48,6 +49,7 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
         assert (unique.name, unique.pages_leased, unique.pages_expired) == ("unique", 2, expired)
 
 
+@pytest.mark.slow
 def test_checks_repeats_and_practice_are_in_no_figure_of_a_block(make_study: Callable[..., Made]) -> None:
     extra = """repeats = 2
 [[practice]]

@@ -96,6 +96,7 @@ def test_a_list_of_queries_can_be_given(study):
     assert refused.exit_code == 1 and "there is no item 'nobody'" in refused.output
 
 
+@pytest.mark.slow
 def test_designs_with_pairs_of_zero_probability_are_refused(study):
     result = run("sample", study, "--floor", 0, "--exponent", 500, "--base", 4)
     assert result.exit_code == 1 and "inclusion probability zero" in result.output
@@ -160,6 +161,7 @@ def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
     assert "rwmm-test" in run("systems").output
 
 
+@pytest.mark.slow
 def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, monkeypatch):
     from relstudy.studyapp.sampling import kept_scores
 

@@ -38,6 +38,7 @@ def test_shares_follow_rank_to_the_minus_p_as_in_the_paper():
     np.testing.assert_allclose(share, np.array([1 / 9, 1, 1 / 4]) / (1 + 1 / 4 + 1 / 9), rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(scores, st.floats(0, 6))
 @settings(max_examples=60, deadline=None)
 def test_shares_sum_to_one_fall_with_rank_and_are_equal_among_ties(values, exponent):
@@ -98,6 +99,7 @@ def test_a_draw_has_the_size_wanted_and_holds_whoever_is_certain(size, data):
     assert set(np.flatnonzero(probability == 1)) <= set(drawn.tolist())
 
 
+@pytest.mark.slow
 def test_a_draw_of_fractional_size_takes_one_of_the_two_whole_numbers_around_it():
     rng = np.random.default_rng(0)
     taken = [len(systematic_sample(np.full(7, 0.35), rng)) for _ in range(4000)]
@@ -106,6 +108,7 @@ def test_a_draw_of_fractional_size_takes_one_of_the_two_whole_numbers_around_it(
     assert np.mean(taken) == pytest.approx(2.45, abs=0.03)
 
 
+@pytest.mark.slow
 def test_every_candidate_is_drawn_with_its_probability():
     rng = np.random.default_rng(1)
     share = np.mean([rank_share(rng.normal(size=300), 1.0)[0] for _ in range(4)], axis=0)
@@ -118,6 +121,7 @@ def test_every_candidate_is_drawn_with_its_probability():
     assert chi_square_of_counts(counts, np.minimum(0.999, 0.9 * probability), 4000) < 1e-6
 
 
+@pytest.mark.slow
 def test_any_two_candidates_can_be_drawn_together():
     # in a fixed order neighbours never would be, and no variance could be estimated
     rng = np.random.default_rng(5)

@@ -376,6 +376,7 @@ def test_only_the_variants_with_words_learn_from_words_and_they_refuse_to_go_wit
         make("rwmm-all").fit(bare)
 
 
+@pytest.mark.slow
 def test_features_are_kept_until_a_picture_changes(tmp_path, monkeypatch):
     import relstudy.studyapp.systems.features as features
 
@@ -393,6 +394,7 @@ def test_features_are_kept_until_a_picture_changes(tmp_path, monkeypatch):
     assert len(calls) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [b"PK\x03\x04 and no more", b"nothing of the kind", b""])
 def test_features_that_cannot_be_read_are_computed_anew(tmp_path, kept):
     (tmp_path / "collection.csv").write_text("item_id,path\n" + "".join(f"{n},{n}.png\n" for n in "ab"))

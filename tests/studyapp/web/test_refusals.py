@@ -278,6 +278,7 @@ def test_undecided_is_empty_in_the_export_and_never_a_number(make_study: Callabl
     assert [line.split(",")[column] for line in lines[1:]] == ["", "", "1.0", "1.0"]
 
 
+@pytest.mark.slow
 def test_a_saved_page_is_never_called_unsaved_when_it_is_sent_twice_at_once(make_study: Callable[..., Made]) -> None:
     """The complaint: "error saving" shown although it was saved, and then no way on."""
     from concurrent.futures import ThreadPoolExecutor

@@ -127,6 +127,7 @@ def test_a_picture_is_served_by_its_key_only_to_raters_and_never_sniffed(made: M
     assert stranger.status == 403
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_picture_is_not_served_whatever_it_is_called(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     for name in ("q0", "q1"):
@@ -267,6 +268,7 @@ def test_cookies_are_http_only_same_site_and_secure_behind_https(tmp_path: Path)
         assert ("Secure" in cookie) is secure
 
 
+@pytest.mark.slow
 def test_every_answer_carries_the_strict_headers(made: Made) -> None:
     browser = Browser(made.app)
     for address in ("/consent", "/health", "/nowhere", "/admin/login", "/static/study.css"):
@@ -294,6 +296,7 @@ def test_no_page_needs_inline_script_or_style_or_another_host(made: Made) -> Non
         assert not re.search(r"(src|href|action)=\"(https?:)?//", html), address
 
 
+@pytest.mark.slow
 def test_neither_log_nor_database_holds_an_address_a_token_or_an_agent(tmp_path: Path) -> None:
     import io
     import logging

@@ -29,6 +29,7 @@ def made(make_local: Callable[..., Made]) -> Made:
     return make_local()
 
 
+@pytest.mark.slow
 def test_other_peoples_pages_cannot_be_reached_by_number(made: Made) -> None:
     mine, other = Browser(made.app), Browser(made.app)
     mine.join()
@@ -115,6 +116,7 @@ def admin_routes(made: Made) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_no_admin_page_answers_without_the_password(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     stranger = Browser(made.app)
@@ -128,6 +130,7 @@ def test_no_admin_page_answers_without_the_password(made: Made) -> None:
             assert refused or sent_away, (method, path, response.status_code)
 
 
+@pytest.mark.slow
 def test_the_one_time_link_works_once_and_the_password_is_kept_as_a_hash_for_the_owner_alone(made: Made) -> None:
     link = make_setup_link(made.folder)
     assert link is not None
@@ -151,6 +154,7 @@ def test_the_one_time_link_works_once_and_the_password_is_kept_as_a_hash_for_the
     assert make_setup_link(made.folder) is None
 
 
+@pytest.mark.slow
 def test_an_admin_session_ends_after_twelve_hours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = admin_browser(made)
     now = time.time()
@@ -267,6 +271,7 @@ def test_workers_share_the_limits_on_guessing(made: Made) -> None:
     assert allowed == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["/enter/guess", "/admin/setup/guess"])
 def test_guessing_links_is_stopped(made: Made, address: str) -> None:
     browser = Browser(made.app, REMOTE_ADDR="192.0.2.1")

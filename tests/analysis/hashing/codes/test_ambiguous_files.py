@@ -16,6 +16,8 @@ from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
+pytestmark = pytest.mark.slow
+
 BITS = np.random.default_rng(5).random((40, 13)) < 0.5
 
 

@@ -125,6 +125,7 @@ SPLIT = "split -o out.npz"
 AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [

@@ -71,6 +71,7 @@ def test_both_engines_count_what_direct_enumeration_counts(bits: int, kind: str)
     assert_counts(queries, database, truths(13, 70, bits)[kind])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "queries", "bits"), [(4000, 13, 12), (70_000, 3, 12), (90_000, 2, 64), (80_001, 1, 201)]
 )

@@ -50,6 +50,7 @@ def test_a_cluster_that_loses_a_worker_counts_the_same_bits(job: Job) -> None:
     assert (together.relevant == alone.relevant).all()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(job: Job) -> None:
     with pytest.raises(RelstudyError, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:9"):
         count_files(job, engine="dask", scheduler="tcp://127.0.0.1:9")

@@ -70,6 +70,7 @@ def test_count_evaluate_and_mlgap_without_numba_give_what_they_give_with_it(fold
     assert 0 < answers[0][0]["map"]["expected"] < 1
 
 
+@pytest.mark.slow
 def test_numba_by_name_is_refused_in_one_sentence_where_it_cannot_be_imported(folder: Path) -> None:
     counted = run("hash", "count", *files(folder), "--engine", "numba", "-o", folder / "no.npz")
     assert counted.returncode == 1

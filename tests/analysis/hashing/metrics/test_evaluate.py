@@ -177,6 +177,7 @@ def test_the_expected_number_of_queries_without_a_hit_is_told() -> None:
     assert evaluate(table, k=[1, 2])["queries_without_hit"] == {"1": 1.5, "2": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [1030, 2048, LONGEST])
 def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(tmp_path: Path, bits: int) -> None:
     total = np.zeros((1, bits + 1), dtype=int)

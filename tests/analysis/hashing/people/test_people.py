@@ -60,6 +60,7 @@ def test_pairs_with_unknown_ids_are_left_out_and_none_at_all_is_refused(world) -
         hamming_scores(judged, codes, [f"other{k}" for k in range(150)])
 
 
+@pytest.mark.slow
 def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
     judged, ids, vectors, classes = world
     result = audit_truths(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
@@ -100,6 +101,7 @@ def test_graded_ndcg_without_any_gain_has_a_reason() -> None:
     assert graded_ndcg(judged, hamming_scores(judged, codes, ["a", "x"])).reason is not None
 
 
+@pytest.mark.slow
 def test_scores_then_score_and_audit_run_from_the_command_line(world, tmp_path: Path) -> None:
     judged, ids, vectors, classes = world
     judged.to_csv(tmp_path / "judgments.csv", index=False)

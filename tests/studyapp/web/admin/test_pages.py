@@ -180,6 +180,7 @@ def test_a_study_without_personal_links_says_so(make_lab: Callable[..., Lab]) ->
     assert lab.post(admin, "/admin/invite", count="1")[0] == 422
 
 
+@pytest.mark.slow
 def test_the_download_is_what_the_command_writes(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.rate(99, lambda number: str(1 + number % 5))
@@ -238,6 +239,7 @@ def test_lines_that_a_chart_has_no_colour_for_are_in_its_table(make_lab: Callabl
     assert all(f"again {number}</th>" in growth for number in range(9)) and growth.count("<path") == 8 + 8
 
 
+@pytest.mark.slow
 def test_figures_are_worked_out_once_for_many_looks(
     make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +279,7 @@ def test_a_failed_attention_check_is_a_flag_and_the_fillers_beside_it_are_none(m
     assert "attention checks failed: 1" in _words(admin.get("/admin/raters").text)
 
 
+@pytest.mark.slow
 def test_raters_are_listed_fifty_a_page(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     invite(lab.store, lab.study, 120)
@@ -325,6 +328,7 @@ def test_static_files_are_compressed_and_change_their_address_with_their_content
     assert "Content-Encoding" not in client.get("/consent", headers={"Accept-Encoding": "gzip"}).headers
 
 
+@pytest.mark.slow
 def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[..., Lab]) -> None:
     """Also where a rating was changed, which makes two revisions of it."""
     lab = make_lab()

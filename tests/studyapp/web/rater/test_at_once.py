@@ -147,6 +147,7 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     assert made.rows() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["as the answer", "at its address"])
 def test_the_lease_of_a_page_begins_anew_when_it_is_opened(make_study: Callable[..., Made], way: str) -> None:
     made = make_study(toml(page=4, lease=30), base_queries=0, unique_queries=3)

@@ -95,6 +95,7 @@ def test_answers_are_kept_up_to_their_longest_and_can_be_changed(made: Made) -> 
     assert answers(made)[1:] == ["partial", "less"]
 
 
+@pytest.mark.slow
 def test_the_completion_code_is_shown_to_nobody_before_the_end(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()

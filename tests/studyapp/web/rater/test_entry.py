@@ -187,6 +187,7 @@ def test_the_crowd_link_for_prolific_has_its_placeholders(make_local: Callable[.
     )
 
 
+@pytest.mark.slow
 def test_a_study_can_start_paused(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML.replace('id = "test"', 'id = "test"\npaused = true'))
     browser = Browser(made.app)

@@ -12,6 +12,7 @@ from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 
 
+@pytest.mark.slow
 def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_exactly_what_was_chosen(
     make_study: Callable[..., Made],
 ) -> None:
@@ -34,6 +35,7 @@ def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_e
     assert by_page.tolist() == [[1.0, 5.0, -1.0, 4.0]] * 4
 
 
+@pytest.mark.slow
 def test_a_page_ahead_is_shown_only_when_the_ones_before_it_are_answered(make_study: Callable[..., Made]) -> None:
     browser = Browser(make_study().app)
     browser.join()
@@ -47,6 +49,7 @@ def test_a_page_ahead_is_shown_only_when_the_ones_before_it_are_answered(make_st
     assert "/rate" in browser.page.links, "and lead back to where the rater was"
 
 
+@pytest.mark.slow
 def test_a_page_opened_again_shows_what_counts_now(make_study: Callable[..., Made]) -> None:
     browser = Browser(make_study().app)
     browser.join()

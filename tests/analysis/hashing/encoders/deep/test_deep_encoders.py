@@ -16,6 +16,8 @@ from relstudy.analysis.hashing.encoders.deep.saved import load_encoder, save_enc
 from relstudy.analysis.hashing.encoders.deep.training import Epoch
 from relstudy.common.errors import RelstudyError
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(4)
 LABELS = RNG.integers(0, 3, 240)
 VECTORS = (RNG.standard_normal((3, 8)) * 2)[LABELS] + RNG.standard_normal((240, 8))
