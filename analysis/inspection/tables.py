@@ -87,7 +87,7 @@ def inspect_table(table: Checked) -> Inspection:
         )
     if {"query_id", "result_id"} <= set(roles):
         return _scores(table, roles)
-    return Inspection(
+    return _codes(table) or Inspection(
         table.file,
         "unknown",
         f"a table of {len(frame)} rows that names no raters, queries or results that are known by their names",
@@ -116,6 +116,25 @@ def _own(table: Checked) -> Inspection | None:
         if needed <= columns:
             roles = tuple(ColumnRole(name, name, "relstudy's own name") for name in table.frame if name in needed)
             return Inspection(table.file, kind, f"{sentence} ({len(table.frame)} rows)", roles, (), uses, command)
+    return None
+
+
+def _codes(table: Checked) -> Inspection | None:
+    """A table with a column of hash codes; None where there is none."""
+    for name in table.frame:
+        texts = table.frame[name].astype("str").str.strip()
+        if len(texts) and texts.str.fullmatch(r"[0-9a-fA-F]{8,}").all() and texts.str.len().nunique() == 1:
+            bits = 4 * len(texts.iloc[0])
+            role = ColumnRole(str(name), "codes", f"{len(texts[0])} hexadecimal digits in every row")
+            note = f"write the column {name} alone, one code a line, for relstudy hash count"
+            return Inspection(
+                table.file,
+                "codes",
+                f"{len(texts)} codes of {bits} bits in a table",
+                (role,),
+                (note,),
+                ("Hamming metrics",),
+            )
     return None
 
 

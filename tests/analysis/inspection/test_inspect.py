@@ -77,6 +77,7 @@ def test_a_wide_panel_without_queries_names_the_item_twice(table) -> None:  # ty
         ("tifa160_likert/system_scores_dsg_release.csv", "scores"),
         ("haystack_rating_party/system_runs.csv", "scores"),
         ("trec_eval_test/qrels.test", "qrels"),
+        ("pdq_hashes/haystack.csv", "codes"),
         ("trec_eval_test/results.test", "run"),
     ],
 )
