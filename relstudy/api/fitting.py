@@ -121,7 +121,8 @@ def fit(
     scores : a path (table or TREC run), a DataFrame (long: system, query_id, result_id, score; wide: query_id,
         result_id, a column a system), or a table of one system under each system's name
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
-    method : isotonic, bagged, correlation, bayes, or best: all four are compared out of fold
+    method : isotonic, bagged, correlation, bayes, or best: all four are compared out of fold; or one of the source's
+        own ways: quadratic, quadratic-bagged, local, local-bagged, bayes-conjugate, bayes-sampler, bayes-pymc, ogive
     folds : folds of whole queries, at least 2
     seed : of folds and random methods
     weights : "equal", or "design": 1 / inclusion probability
