@@ -203,10 +203,11 @@ def test_rate_some_more_hands_out_more_and_says_so_when_there_is_nothing_left(ma
     assert first.rate_all() == 1
     second.join()
     assert second.rate_all() == 2 + 2
-    second.send(second.page.form("/more"))
+    more = second.page.form("/more")
+    second.send(more)
     assert second.rate_all() == 1
-    assert second.address == "/thanks"
-    second.send(second.page.form("/more"))
+    assert second.address == "/thanks" and "Rate some more" not in second.page.text
+    second.send(more)
     assert second.address == "/thanks" and "nothing more to rate" in second.page.text
     table = ratings_table(made.store, Study.load(made.folder))
     assert len(table[table["block"] == "unique"]) == 24

@@ -130,12 +130,13 @@ def test_a_picture_is_served_by_its_key_only_to_raters_and_never_sniffed(made: M
 @pytest.mark.slow
 def test_a_file_that_is_no_picture_is_not_served_whatever_it_is_called(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
-    for name in ("q0", "q1"):
-        (folder / "pictures" / f"{name}.png").write_text("<svg onload=alert(1)>", encoding="utf-8")
     from relstudy.studyapp.assignment.synchronisation import prepare
 
     prepare(folder)
-    browser = Browser(create_app(folder))
+    app = create_app(folder)
+    for name in ("q0", "q1"):  # a picture when the study was checked, and something else since
+        (folder / "pictures" / f"{name}.png").write_text("<svg onload=alert(1)>", encoding="utf-8")
+    browser = Browser(app)
     page = browser.join()
     browser.get(f"/item/{page.items[0]}")
     assert browser.status == 404
