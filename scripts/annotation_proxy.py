@@ -1,7 +1,7 @@
 """Can predicted words, or keywords, stand in for people? (Shirahatti and Barnard 2005, section 5.7 and appendix A.1)
 
-Takes a study of pictures with keywords, scores and judgments, such as a demo's folder. Each proxy takes the place of the
-judgments of the judged pairs, and what it says of the systems is set beside what people say.
+Takes a study of pictures with keywords, scores and judgments, such as a demo's folder. Each proxy takes the place of
+the judgments of the judged pairs, and what it says of the systems is set beside what people say.
 
     relstudy demo demo --no-serve && python scripts/annotation_proxy.py demo
 """
