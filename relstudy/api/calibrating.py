@@ -54,6 +54,8 @@ def read_ratings(
     [['a', 4.0], ['b', 2.0]]
     """
     table = table_of(ratings, "the ratings", columns)
+    if isinstance(ratings, pd.DataFrame):
+        table.require(*ratings_table.REQUIRED)
     return ratings_table.read_ratings(table, base_column=base_column, trust_raters=trust_raters)
 
 
