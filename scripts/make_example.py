@@ -19,6 +19,7 @@ from relstudy.common.tables import write_table
 from relstudy.mapping.scores import read_scores, write_scores
 from relstudy.studyapp.demo.pipeline import run_demo
 from relstudy.studyapp.demo.sizes import Size
+from relstudy.studyapp.sampling.computed_tables import note_computed
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
 SIZE = Size(images=120, queries=40, results=14, base=24, ratings_per_pair=2, raters=8)
@@ -55,9 +56,11 @@ def keep(demo: Path, kept: Path) -> None:
     for name in ("mappings", "truth"):
         shutil.copytree(demo / name, kept / name, ignore=shutil.ignore_patterns("*.parquet", "pairs.csv"))
     judged = pd.read_csv(demo / "judgments.csv", dtype=str)[PAIR]
-    for name in SYSTEMS:
-        scores = read_scores(next((demo / "scores").glob(f"{name}.*")))
-        write_scores(scores.merge(judged, on=PAIR).assign(direction="higher"), kept / "scores" / f"{name}.csv")
+    tables = [kept / "scores" / f"{name}.csv" for name in SYSTEMS]
+    for table in tables:
+        scores = read_scores(next((demo / "scores").glob(f"{table.stem}.*")))
+        write_scores(scores.merge(judged, on=PAIR).assign(direction="higher"), table)
+    note_computed(tables)  # a draw in a copy computes these systems itself, and does not take the tables for others'
 
 
 def _keep(source: Path, target: Path) -> None:

@@ -136,7 +136,7 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",)) -> str:
     True
     """
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
-    text_blocks = _TEXT_BLOCKS.format(name="words, " if "image" in paradigms else "")
+    text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
     blocks = [_IMAGE_BLOCKS] if "image" in paradigms else []
     if "text" in paradigms:
         blocks.append(text_blocks)

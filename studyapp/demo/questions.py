@@ -52,14 +52,14 @@ pairs_per_rater = "all"
 """
 TEXT_BLOCKS = """
 [[blocks]]
-name = "words, base"
+name = "words-base"
 pairs = "base"
 paradigm = "text"
 scale = "1-5"
 question = "How well does the picture match these words?"
 
 [[blocks]]
-name = "words, unique"
+name = "words-unique"
 pairs = "unique"
 paradigm = "text"
 scale = "1-5"

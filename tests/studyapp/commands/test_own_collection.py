@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.web.app import create_app
+from tests.places import EXAMPLE
 from tests.studyapp.browse import Browser
 
 DOCUMENTS = (
@@ -223,3 +225,14 @@ def test_a_study_with_ratings_says_the_way_out_and_overwrite_sets_the_old_one_as
         assert connection.exec_driver_sql("SELECT count(*) FROM ratings").scalar_one() > 0
     kept.dispose()
     assert (folder / "earlier-1" / "pairs.csv").read_bytes() == before
+
+
+def test_a_copy_of_the_example_is_drawn_anew_with_systems_of_relstudys_own_not_with_its_tables(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(EXAMPLE, folder)
+    (folder / "pictures").mkdir()
+    for number, path in enumerate(pd.read_csv(folder / "collection.csv")["path"]):
+        Image.new("RGB", (8, 8), (2 * number, 100, 50)).save(folder / path)
+    drawn = run("sample", folder, "--overwrite", "--base", 20, "--json")
+    assert drawn.exit_code == 0, drawn.output
+    assert set(json.loads(drawn.stdout)["sources"]) == {"keywords", "colour", "random"}

@@ -87,7 +87,7 @@ def test_the_starter_with_every_comment_taken_away_is_a_valid_study() -> None:
     text = "\n".join(kept).replace('rules = ["personal", "open"]', 'rules = ["personal", "passphrase", "crowd"]')
     text = text.replace('consent = """', "").replace('instructions = """', "").replace('thanks = """', "")
     study = Study.parse(text)
-    assert [block.name for block in study.blocks] == ["base", "unique", "words"]
+    assert [block.name for block in study.blocks] == ["base", "unique", "words-base", "words-unique"]
     assert study.practice and study.attention and study.questions and study.texts == {"rate.next": "Go on"}
 
 
