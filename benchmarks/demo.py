@@ -23,6 +23,7 @@ from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
+from relstudy.common.hand_out import HandOut
 from relstudy.common.tables import read_json, write_table
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
@@ -60,7 +61,7 @@ def judged(pairs: pd.DataFrame, panel: SimulatedPanel, size: Size, *, noise: boo
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ratings.csv"
         write_table(panel.rate(pairs, size.ratings_per_pair), file)
-        found = calibrate(read_ratings(file), "pooled", handed_out="random", force=True)
+        found = calibrate(read_ratings(file), "pooled", handed_out=HandOut.RANDOM, force=True)
     return found.judgments.merge(design, on=keys)
 
 

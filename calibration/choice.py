@@ -8,6 +8,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.variance import leave_one_out_correlation
 from relstudy.common.errors import RelstudyError
+from relstudy.common.hand_out import HandOut
 
 DOUBT = 0.01
 """Below this p, hand-out that nobody recorded is not taken for random."""
@@ -26,16 +27,16 @@ class Choice:
     balance: Balance | None = None
 
 
-def choose_method(panel: Panel, handed_out: str | None) -> Choice:
+def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
     """The method for a panel when the person named none.
 
     Parameters
     ----------
     panel : ratings
-    handed_out : "random" or "fixed" where that is known, else None
+    handed_out : how unique pairs were handed to raters; None where nobody recorded it
     """
     has_base = bool(panel.decided().base[panel.decided().pair].any())
-    if handed_out == "fixed" and has_base:
+    if handed_out == HandOut.FIXED and has_base:
         return Choice("shrunk", "pairs were not handed out at random, so only the base block compares raters")
     if has_base and panel.base.all():
         return Choice("shrunk", "every pair is in the base block, so there are no further ratings to pool")
@@ -43,24 +44,24 @@ def choose_method(panel: Panel, handed_out: str | None) -> Choice:
         return _without_base(panel, handed_out)
     test = balance(panel)
     if test.p is None:
-        if handed_out == "random":
+        if handed_out == HandOut.RANDOM:
             return Choice("pooled", "pairs are recorded as handed out at random", test)
         return Choice("shrunk", f"random hand-out is not recorded and can't be tested: {test.reason}", test)
     base_pairs = int(panel.base.sum())
     if handed_out is None and test.how == "base" and base_pairs < LEAST_BASE:
         why = f"random hand-out is not recorded, and {base_pairs} base pairs are too few to test it on"
         return Choice("shrunk", why, test)
-    limit = STRONG_DOUBT if handed_out == "random" else DOUBT
-    found = _found(test)
+    limit = STRONG_DOUBT if handed_out == HandOut.RANDOM else DOUBT
+    evidence = _evidence(test)
     if test.p < limit:
         return Choice(
-            "shrunk", f"pairs do not look handed out at random ({found}), so only the base block counts", test
+            "shrunk", f"pairs do not look handed out at random ({evidence}), so only the base block counts", test
         )
-    known = "are recorded as" if handed_out == "random" else "look"
-    return Choice("pooled", f"pairs {known} handed out at random ({found})", test)
+    verb = "are recorded as" if handed_out == HandOut.RANDOM else "look"
+    return Choice("pooled", f"pairs {verb} handed out at random ({evidence})", test)
 
 
-def check_pooled(panel: Panel, handed_out: str | None) -> Choice:
+def check_pooled(panel: Panel, handed_out: HandOut | None) -> Choice:
     """Refuse `pooled` where pairs were evidently not handed out at random.
 
     Raises
@@ -68,23 +69,23 @@ def check_pooled(panel: Panel, handed_out: str | None) -> Choice:
     RelstudyError
         when the record or the test says so
     """
-    if handed_out == "fixed":
+    if handed_out == HandOut.FIXED:
         raise RelstudyError(
             "pooled rests on pairs handed out at random, and these are recorded as fixed; use --method shrunk"
         )
     test = balance(panel)
-    if test.p is not None and test.p < (STRONG_DOUBT if handed_out == "random" else DOUBT):
+    if test.p is not None and test.p < (STRONG_DOUBT if handed_out == HandOut.RANDOM else DOUBT):
         raise RelstudyError(
-            f"pooled rests on pairs handed out at random, and these do not look it ({_found(test)}); use --method "
+            f"pooled rests on pairs handed out at random, and these do not look it ({_evidence(test)}); use --method "
             "shrunk, or say --handed-out random --force if you know better"
         )
     return Choice("pooled", "you asked for it", test)
 
 
-def _without_base(panel: Panel, handed_out: str | None) -> Choice:
-    if handed_out == "random":
+def _without_base(panel: Panel, handed_out: HandOut | None) -> Choice:
+    if handed_out == HandOut.RANDOM:
         return Choice("pooled", "there is no base block, and pairs are recorded as handed out at random")
-    if handed_out == "fixed":
+    if handed_out == HandOut.FIXED:
         return Choice("none", "there is no base block, and pairs were not handed out at random: nothing to compare on")
     before = leave_one_out_correlation(panel, "none", replicates=200)
     after = leave_one_out_correlation(panel, "pooled", replicates=200)
@@ -96,6 +97,6 @@ def _without_base(panel: Panel, handed_out: str | None) -> Choice:
     return Choice("none", f"there is no base block, and pooling does not help ({figures})")
 
 
-def _found(test: Balance) -> str:
+def _evidence(test: Balance) -> str:
     by = "the other raters' ratings of the same pairs" if test.how == "others" else "each rater's base block"
     return f"compared by {by}: p = {test.p:.2g}, {test.raters} raters, unexplained spread {test.imbalance:.2f}"

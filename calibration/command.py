@@ -9,6 +9,7 @@ import click
 
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.hand_out import HandOut
 from relstudy.common.reading_options import reading_options
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Examples:
 @click.option("--base-column", metavar="NAME", help="A yes/no column that marks the base block.")
 @click.option(
     "--handed-out",
-    type=click.Choice(["random", "fixed"]),
+    type=click.Choice([kind.value for kind in HandOut]),
     help="How unique pairs were handed to raters, where the table doesn't record it.",
 )
 @click.option("--force", is_flag=True, help="Use pooled even where pairs don't look handed out at random.")
@@ -99,7 +100,8 @@ def calibrate(
     reading = Reading.stated(**stated)
     table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
     next(steps)
-    result = put_on_one_scale(table, method, handed_out=handed_out, clip=clip, force=force)
+    stated_hand_out = None if handed_out is None else HandOut(handed_out)
+    result = put_on_one_scale(table, method, handed_out=stated_hand_out, clip=clip, force=force)
     if pairs is not None:
         result = result.with_probabilities(pairs)
     if method is None and (as_json or compare is not None):

@@ -19,6 +19,7 @@ from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
 from relstudy.common.estimates import Estimate
+from relstudy.common.hand_out import HandOut
 from relstudy.common.tables import Checked
 
 
@@ -59,7 +60,7 @@ def calibrate(
     ratings: Ratings,
     method: str | None = None,
     *,
-    handed_out: str | None = None,
+    handed_out: HandOut | None = None,
     clip: bool = False,
     force: bool = False,
 ) -> Calibration:
@@ -69,7 +70,7 @@ def calibrate(
     ----------
     ratings : from `read_ratings`
     method : one of METHODS; None chooses `pooled` where pairs were handed out at random, else `shrunk`
-    handed_out : "random" or "fixed", where the table doesn't record it
+    handed_out : how unique pairs were handed to raters; goes before what the table records
     clip : keep calibrated values within the scale
     force : use `pooled` whatever the test of random hand-out says
 
@@ -91,11 +92,11 @@ def calibrate(
     if method is not None and method not in METHODS:
         raise ValueError(f"{method!r} is not one of {', '.join(METHODS)}")
     panel = Panel.from_frame(ratings.frame, ratings.scale.scale.low, ratings.scale.scale.high)
-    known = handed_out or ratings.handed_out
+    recorded = handed_out or ratings.handed_out
     if method is None:
-        choice = choose_method(panel, known)
+        choice = choose_method(panel, recorded)
     elif method == "pooled" and not force:
-        choice = check_pooled(panel, known)
+        choice = check_pooled(panel, recorded)
     else:
         choice = Choice(method, "you asked for it")
     fitted = fit_method(panel, choice.method)

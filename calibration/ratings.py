@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.scales import KnownScale, Scale, known_scale
@@ -44,7 +45,7 @@ class Ratings(Shown):
     merged : identical rows (same rater, same pair, same rating) that were merged into one
     aside : rows of checks, repeated pairs and practice, which are left out
     base_rule : how the base block was found, as a phrase; None where there is none
-    handed_out : "random" or "fixed" where the file records how pairs were handed out, else None
+    handed_out : how unique pairs were handed out, where the file records it, else None
     notes : what a person should be told, as sentences
     """
 
@@ -53,7 +54,7 @@ class Ratings(Shown):
     merged: int = 0
     aside: int = 0
     base_rule: str | None = None
-    handed_out: str | None = None
+    handed_out: HandOut | None = None
     notes: tuple[str, ...] = field(default=())
 
     def heading(self) -> str:
@@ -86,8 +87,8 @@ def read_ratings(
     Parameters
     ----------
     path : a table with rater_id, query_id, result_id and rating; optional: pair_id, scale, block (base or unique;
-        rows of check, repeat and practice are set aside), handed_out (random or fixed, in words: text that starts with
-        "random" or "at random" is random, any other text on unique pairs is fixed)
+        rows of check, repeat and practice are set aside), handed_out (random or fixed, see `HandOut`, or empty; fixed
+        if any unique pair is)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
@@ -98,7 +99,7 @@ def read_ratings(
     ------
     TableError
         with every fault: missing columns or ids, ratings that are no numbers or off the scale, contradictory
-        rows of one rater and pair, unknown blocks, more than one scale
+        rows of one rater and pair, unknown blocks, other words for hand-out, more than one scale
     RelstudyError
         when the raters are only slots, or nobody rated anything
     """
@@ -247,16 +248,18 @@ def _aside(table: Checked) -> np.ndarray:
     return table.frame["block"].astype("str").str.strip().isin(ASIDE).to_numpy(dtype=bool)
 
 
-def _handed_out(table: Checked) -> str | None:
+def _handed_out(table: Checked) -> HandOut | None:
+    """What the table records of unique pairs: fixed if any of them is, None if nothing is recorded."""
     if "handed_out" not in table.frame:
         return None
-    values = table.frame["handed_out"].astype("str").str.strip().str.lower()
+    column = table.frame["handed_out"]
+    words = column.astype("str").str.strip().mask(column.isna(), "")
+    readings: dict[str, HandOut | None] = {"": None, **EARLIER_WORDS, **{kind.value: kind for kind in HandOut}}
+    table.add(~words.isin(list(readings)), "handed_out", f"{' or '.join(HandOut)} is allowed, or empty")
     if "block" in table.frame:
-        values = values[table.frame["block"].astype("str").str.strip().isin(["unique", ""])]
-    values = values[values != ""]
-    if values.empty:
-        return None
-    return "random" if values.str.match(r"(at )?random").all() else "fixed"
+        words = words[table.frame["block"].astype("str").str.strip().isin(["unique", ""])]
+    recorded = {readings.get(word) for word in words.unique()} - {None}
+    return next((kind for kind in (HandOut.FIXED, HandOut.RANDOM) if kind in recorded), None)
 
 
 def _check_pair_ids(table: Checked, frame: pd.DataFrame) -> None:

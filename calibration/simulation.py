@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
+from relstudy.common.hand_out import HandOut
 from relstudy.common.scales import scale_named
 
 
@@ -36,7 +37,7 @@ def simulate_panel(
     *,
     scale: str = "1-5",
     ratings_per_pair: int = 3,
-    handed_out: str = "random",
+    handed_out: HandOut = HandOut.RANDOM,
     leniency: float = 0.45,
     discrimination: float = 0.25,
     noise: float = 0.6,
@@ -51,7 +52,8 @@ def simulate_panel(
     ----------
     raters, base_pairs, unique_per_rater, ratings_per_pair : sizes
     scale : "1-5", "0-6", "1-9", "binary" or another name that `scale_named` knows
-    handed_out : "random", or "sorted": groups of raters share their pairs, the first group the worst, the last the best
+    handed_out : at random; or fixed, by quality: groups of raters share their pairs, the first group the worst, the
+        last the best
     leniency, noise : standard deviations over raters and ratings; discrimination: of the log stretch
     seed : seed or Generator
 
@@ -66,21 +68,19 @@ def simulate_panel(
     if steps is None:
         raise ValueError(f"{scale!r} doesn't tell its ends")
     low, high = steps.low, steps.high
-    if handed_out == "sorted":
+    if handed_out == HandOut.FIXED:
         unique = -(-raters // ratings_per_pair) * unique_per_rater
     else:
         unique = -(-raters * unique_per_rater // ratings_per_pair)
     quality = rng.normal(size=base_pairs + unique)
     shift, stretch = rng.normal(0, leniency, raters), np.exp(rng.normal(0, discrimination, raters))
-    if handed_out == "random":
+    if handed_out == HandOut.RANDOM:
         slots = np.repeat(np.arange(unique), ratings_per_pair)[: raters * unique_per_rater]
         rng.shuffle(slots)
-    elif handed_out == "sorted":
+    else:
         group = np.repeat(np.arange(raters) // ratings_per_pair, unique_per_rater)
         slots = group * unique_per_rater + np.tile(np.arange(unique_per_rater), raters)
         slots = np.argsort(quality[base_pairs:] + rng.normal(0, 1, unique))[slots]
-    else:
-        raise ValueError(f"handed_out is random or sorted, not {handed_out!r}")
     rater = np.concatenate([np.repeat(np.arange(raters), size) for size in (base_pairs, unique_per_rater)])
     pair = np.concatenate([np.tile(np.arange(base_pairs), raters), slots + base_pairs])
     rows = np.sort(np.unique(rater * len(quality) + pair, return_index=True)[1])

@@ -20,6 +20,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.common.hand_out import HandOut
 
 METHODS = ("none", "mean", "zscore", "shrunk", "pooled")
 SCALES = ("1-5", "0-6", "binary", "1-9")
@@ -100,7 +101,7 @@ def sorted_table(quick: bool) -> None:
                             UNIQUE,
                             scale=scale,
                             ratings_per_pair=k,
-                            handed_out="sorted",
+                            handed_out=HandOut.FIXED,
                             seed=seed(f"sorted{scale}{k}", raters, base, i),
                         )
                         chosen = choose_method(simulated.panel, None).method

@@ -18,6 +18,7 @@ from relstudy.calibration.plots import pictures
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
+from relstudy.common.hand_out import HandOut
 from relstudy.common.shown import Shown
 
 if TYPE_CHECKING:
@@ -206,11 +207,12 @@ def calibrate(
     """
     if method is not None and method not in METHODS:
         raise RelstudyError(f"there is no calibration method {method!r}; there are: {', '.join(METHODS)}")
-    if handed_out not in (None, "random", "fixed"):
-        raise RelstudyError(f"pairs are handed out random or fixed, not {handed_out!r}")
+    if handed_out not in (None, *HandOut):
+        raise RelstudyError(f"pairs are handed out {' or '.join(HandOut)}, not {handed_out!r}")
     if not isinstance(ratings, Ratings):
         ratings = read_ratings(ratings, columns=columns, base_column=base_column, trust_raters=trust_raters)
-    result = pipeline.calibrate(ratings, method, handed_out=handed_out, clip=clip, force=force)
+    stated_hand_out = None if handed_out is None else HandOut(handed_out)
+    result = pipeline.calibrate(ratings, method, handed_out=stated_hand_out, clip=clip, force=force)
     if pairs is not None:
         result = result.with_probabilities(table_of(pairs, "the pairs"))
     return CalibratedPanel(result)

@@ -10,6 +10,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.hand_out import HandOut
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import SCALE_COLUMNS, Scale
@@ -37,7 +38,6 @@ COLUMNS = (
     *SCALE_COLUMNS,
 )
 FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
-HANDED_OUT = {"base": "to everyone", "unique": "at random over the pool"}
 
 
 def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.DataFrame:
@@ -47,7 +47,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
     answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a
-    row, with its number in `revision`.
+    row, with its number in `revision`. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
     scales = {block.name: block.scale for block in study.blocks}
     known_pairs = known_pair_ids(study)
@@ -110,7 +110,7 @@ def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, K
         "revisions": row.revision,
         "revision": row.revision,
         "position": row.position,
-        "handed_out": HANDED_OUT.get(kind, ""),
+        "handed_out": HandOut.RANDOM.value if kind == "unique" else "",
         "inclusion_probability": row.inclusion_probability,
         "query_probability": row.query_probability,
         "source": row.source,

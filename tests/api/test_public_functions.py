@@ -57,11 +57,11 @@ def test_calibrate_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[P
         ours = pd.DataFrame({column: table[column] for column in written})
         # a CSV keeps every digit of a float; whole numbers with gaps and empty text come back as floats and NaN
         for column in written:
-            mine = pd.Series(ours[column].to_numpy())
+            in_memory = pd.Series(ours[column].to_numpy())
             if pd.api.types.is_numeric_dtype(written[column]):
-                np.testing.assert_array_equal(pd.to_numeric(mine, errors="coerce"), written[column])
+                np.testing.assert_array_equal(pd.to_numeric(in_memory, errors="coerce"), written[column])
             else:
-                assert mine.astype(str).replace({"nan": "", "None": "", "<NA>": ""}).tolist() == (
+                assert in_memory.astype(str).replace({"nan": "", "None": "", "<NA>": ""}).fillna("").tolist() == (
                     written[column].fillna("").astype(str).tolist()
                 )
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
+from relstudy.common.hand_out import HandOut
 from relstudy.studyapp.cli import main
 
 TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")
@@ -69,7 +70,7 @@ def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_
     ratings: Path, tmp_path: Path
 ) -> None:
     frame = pd.read_csv(ratings)
-    for value, method in (("at random over the pool", "pooled"), ("fixed", "shrunk")):
+    for value, method in (("at random over the pool", "pooled"), (HandOut.FIXED, "shrunk")):
         frame.assign(handed_out=value).to_csv(ratings, index=False)
         figures = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
         assert figures["method"] == method
@@ -80,7 +81,7 @@ def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_
 
 def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    frame_of(simulate_panel(12, 20, 40, handed_out="sorted", seed=3).panel).to_csv(path, index=False)
+    frame_of(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=3).panel).to_csv(path, index=False)
     result = run(path, "-o", tmp_path / "out")
     assert "method shrunk: pairs do not look handed out at random" in result.stdout
     refused = run(path, "-o", tmp_path / "out2", "--method", "pooled")

@@ -15,6 +15,7 @@ from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.raters import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError
+from relstudy.common.hand_out import HandOut
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:
@@ -83,18 +84,18 @@ def test_agreement_is_the_correlation_with_the_mean_of_the_others() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("ratings_per_pair", "how"), [(1, "base"), (3, "others")])
 def test_random_hand_out_passes_and_hand_out_by_worth_does_not(ratings_per_pair: int, how: str) -> None:
-    kinds: dict[str, list[float]] = {"random": [], "sorted": []}
-    for kind, found in kinds.items():
+    p_values: dict[HandOut, list[float]] = {kind: [] for kind in HandOut}
+    for kind, of_kind in p_values.items():
         for seed in range(20):
             test = balance(
                 simulate_panel(20, 20, 40, ratings_per_pair=ratings_per_pair, handed_out=kind, seed=seed).panel
             )
             assert test.how == how
             assert test.p is not None
-            found.append(test.p)
+            of_kind.append(test.p)
     # At the 1 % level 20 random panels raise 0.2 alarms; three would be a wrong test.
-    assert sum(p < 0.01 for p in kinds["random"]) <= 2
-    assert all(p < 0.01 for p in kinds["sorted"])
+    assert sum(p < 0.01 for p in p_values[HandOut.RANDOM]) <= 2
+    assert all(p < 0.01 for p in p_values[HandOut.FIXED])
 
 
 @pytest.mark.slow
@@ -110,22 +111,22 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
     assert choose_method(complete, None).method == "shrunk"
     loose = simulate_panel(8, 0, 60, seed=1).panel
     assert balance(loose).reason == "there is no base block to compare with"
-    assert choose_method(loose, "random").method == "pooled"
-    assert choose_method(loose, "fixed").method == "none"
+    assert choose_method(loose, HandOut.RANDOM).method == "pooled"
+    assert choose_method(loose, HandOut.FIXED).method == "none"
     assert "there is no base block" in choose_method(loose, None).why
     brief = simulate_panel(8, 7, 60, ratings_per_pair=1, seed=1).panel
     assert "7 base pairs are too few to test it on" in choose_method(brief, None).why
     short = simulate_panel(8, 2, 60, ratings_per_pair=1, seed=1).panel
     assert choose_method(short, None).method == "shrunk"
-    assert choose_method(short, "random").method == "pooled"
+    assert choose_method(short, HandOut.RANDOM).method == "pooled"
 
 
 def test_a_record_of_random_hand_out_takes_stronger_doubt_to_be_disbelieved(monkeypatch: pytest.MonkeyPatch) -> None:
     panel = simulate_panel(8, 20, 60, seed=1).panel
     for p, chosen in ((0.005, ("pooled", "shrunk")), (0.00005, ("shrunk", "shrunk")), (0.02, ("pooled", "pooled"))):
         monkeypatch.setattr("relstudy.calibration.choice.balance", lambda _, p=p: Balance(p, 0.1, 8, "others"))
-        assert (choose_method(panel, "random").method, choose_method(panel, None).method) == chosen
-        for handed_out, method in zip(("random", None), chosen, strict=True):
+        assert (choose_method(panel, HandOut.RANDOM).method, choose_method(panel, None).method) == chosen
+        for handed_out, method in zip((HandOut.RANDOM, None), chosen, strict=True):
             if method == "pooled":
                 assert check_pooled(panel, handed_out).method == "pooled"
             else:

@@ -10,6 +10,8 @@ import pytest
 
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
+from relstudy.common.hand_out import HandOut
+from relstudy.common.tables import Checked
 
 HEADER = "rater_id,query_id,result_id,rating"
 
@@ -181,12 +183,40 @@ def test_checks_repeats_and_practice_of_the_app_are_set_aside(table) -> None:  #
 
 
 @pytest.mark.parametrize(
-    ("unique", "known"),
-    [("at random over the pool", "random"), ("random", "random"), ("by file order", "fixed"), ("", None)],
+    ("unique", "recorded"),
+    [
+        ("random", HandOut.RANDOM),
+        ("fixed", HandOut.FIXED),
+        ("", None),
+        ("at random over the pool", HandOut.RANDOM),  # as exports wrote it before
+    ],
 )
-def test_the_record_of_how_unique_pairs_were_handed_out_is_read(table, unique: str, known: str | None) -> None:  # type: ignore[no-untyped-def]
-    rows = f"{HEADER},block,handed_out\na,q,x,4,base,to everyone\nb,q,x,3,base,to everyone\na,q,y,2,unique,{unique}"
-    assert read_ratings(table(rows)).handed_out == known
+def test_the_record_of_how_unique_pairs_were_handed_out_is_read(  # type: ignore[no-untyped-def]
+    table, unique: str, recorded: HandOut | None
+) -> None:
+    for base in ("", "to everyone"):
+        rows = f"{HEADER},block,handed_out\na,q,x,4,base,{base}\nb,q,x,3,base,{base}\na,q,y,2,unique,{unique}"
+        assert read_ratings(table(rows)).handed_out is recorded
+
+
+@pytest.mark.parametrize("value", ["random blocks by topic", "by file order", "not at random", "Random"])
+def test_other_words_for_hand_out_are_refused_and_not_interpreted(table, value: str) -> None:  # type: ignore[no-untyped-def]
+    rows = f"{HEADER},handed_out\na,q,x,4,\nb,q,x,3,\na,q,y,2,{value}"
+    assert (
+        refused(table(rows))
+        == f"FILE, row 4, column handed_out: {value!r} is not allowed; random or fixed is allowed, or empty"
+    )
+
+
+def test_a_record_for_the_base_block_says_nothing_of_unique_pairs_and_one_fixed_pair_makes_it_fixed() -> None:
+    frame = pd.DataFrame({"rater_id": list("aba"), "query_id": "q", "result_id": list("xxy"), "rating": [4, 3, 2]})
+    for values, recorded in (
+        (["to everyone", "to everyone", "at random over the pool"], HandOut.RANDOM),
+        (["random", "fixed", "random"], HandOut.FIXED),
+        ([None, None, "random"], HandOut.RANDOM),
+        ([None, None, None], None),
+    ):
+        assert read_ratings(Checked(frame.assign(handed_out=values), "ratings")).handed_out is recorded
 
 
 def test_parquet_gives_the_same_ratings_as_csv(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from relstudy.common.hand_out import HandOut
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
@@ -114,11 +115,13 @@ def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_bac
     assert list(table.columns)[:9] == contract
     assert set(table["inclusion_probability"]) == {0.25} and table["query_probability"].isna().all()
     assert set(table["scale"]) == {"1-5"} and table["seconds"].between(0, 60).all()
-    assert set(table.loc[table["block"] == "unique", "handed_out"]) == {"at random over the pool"}
+    assert set(table.loc[table["block"] == "unique", "handed_out"]) == {HandOut.RANDOM.value}
+    assert table.loc[table["block"] == "base", "handed_out"].isna().all(), "everyone rates the base block"
     assert pd.read_csv(people)[["question_age", "entry"]].to_numpy().tolist() == [[41, "open"]]
     from relstudy.calibration.ratings import read_ratings
 
-    assert len(read_ratings(made.folder / "ratings.csv").frame) == 16
+    ratings = read_ratings(made.folder / "ratings.csv")
+    assert len(ratings.frame) == 16 and ratings.handed_out is HandOut.RANDOM
 
 
 def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callable[..., Made]) -> None:
