@@ -66,7 +66,8 @@ def scores_command(
                 "notes": notes,
                 "conventions": {
                     "k": k,
-                    "gain": "judgment minus the lowest",
+                    "gain": "judgment minus the lowest value of the scale, at least 0",
+                    "scale": judged.scale.as_json(),
                     "ties": "expected over every order",
                     "weights": weights,
                 },
@@ -76,6 +77,8 @@ def scores_command(
         say(f"{len(table)} of {len(judged)} judged pairs scored; wrote {output}")
         for note in notes:
             click.echo(note)
+        scale = judged.scale
+        click.echo(f"gain: judgment minus the lowest value of scale {scale.scale.name} ({scale.note}), at least 0")
         click.echo(f"weights: {weights}")
         click.echo(f"tie-aware graded nDCG{'' if k is None else f'@{k}'} of the judged results: {ndcg}")
 

@@ -136,7 +136,8 @@ def graded_ndcg(
 
     Parameters
     ----------
-    judgments : judgment is the gain, shifted so that the lowest judgment gains nothing; with inclusion_probability
+    judgments : judgment less the scale's lowest value is the gain, nothing where calibration carried it below; with
+        inclusion_probability
     scores : one system's table from `hamming_scores`
     k : cut-off
     seed : of the bootstrap over queries
@@ -148,17 +149,16 @@ def graded_ndcg(
     columns = ["query_id", "result_id", "judgment", "inclusion_probability"]
     merged = scores.merge(judged.frame[columns], on=["query_id", "result_id"])
     weight = pair_weights(merged)
-    lowest = judged.frame["judgment"].min()
     values = []
     for rows in merged.groupby("query_id", sort=True).indices.values():
         grades, grade = np.unique(merged["judgment"].to_numpy()[rows], return_inverse=True)
         distance = -merged["score"].to_numpy()[rows]
         counts = np.zeros((len(grades), int(distance.max()) + 1))
         np.add.at(counts, (grade, distance.astype(int)), weight[rows])
-        value = expected_ndcg(counts, gains=grades - lowest, k=k)
+        value = expected_ndcg(counts, gains=np.maximum(grades - judged.scale.scale.low, 0.0), k=k)
         if value is not None:
             values.append(value)
-    return mean_interval(np.array(values), "no query has a result judged above the lowest", seed)
+    return mean_interval(np.array(values), "no query has a result judged above the lowest value of the scale", seed)
 
 
 def pair_weights(merged: pd.DataFrame) -> np.ndarray:

@@ -68,9 +68,9 @@ def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
     weight = 1 / judged["inclusion_probability"]
     assert [truth.name for truth in result.truths] == ["class", "epsilon-ball", "k-NN", "distance"]
     for truth in result.truths:
-        own = scores.loc[scores["system"] == truth.name, "score"].to_numpy()
-        assert truth.pearson.value == pytest.approx(pearsonr(own, judged["judgment"])[0], abs=1e-12)
-        oracle = roc_auc_score(judged["judgment"] > 3, own, sample_weight=weight)
+        truth_score = scores.loc[scores["system"] == truth.name, "score"].to_numpy()
+        assert truth.pearson.value == pytest.approx(pearsonr(truth_score, judged["judgment"])[0], abs=1e-12)
+        oracle = roc_auc_score(judged["judgment"] > 3, truth_score, sample_weight=weight)
         assert truth.auc.value == pytest.approx(oracle, abs=1e-12)
         assert truth.auc.low <= truth.auc.value <= truth.auc.high
     share = np.average(scores.loc[scores["system"] == "class", "score"], weights=weight)
@@ -95,8 +95,23 @@ def test_graded_ndcg_is_1_when_distance_orders_results_as_people_do() -> None:
     assert worst.value == pytest.approx((gains[::-1] @ discount) / (gains @ discount), abs=1e-12)
 
 
+def test_graded_ndcg_gains_nothing_at_the_lowest_value_of_the_scale_and_below_it() -> None:
+    """Whether somebody happened to give the lowest value to some pair must not change what the others gain."""
+    judged = pd.DataFrame({"query_id": ["a"] * 3, "result_id": list("xyz"), "judgment": [2.0, 3.0, 5.0]})
+    judged = judged.assign(scale_low=1.0, scale_high=5.0, scale_step=1.0)
+    codes = Codes.from_bits(np.array([[0, 0], [0, 0], [0, 1], [1, 1]], dtype=bool))
+    ids, discount = ["a", "x", "y", "z"], 1 / np.log2([2, 3, 4])
+    # calibration may carry a judgment below the scale: it gains nothing, and takes nothing away
+    for judgment, gain in ((2.0, 1.0), (1.0, 0.0), (0.4, 0.0)):
+        judged.loc[0, "judgment"] = judgment
+        gains = np.array([gain, 2.0, 4.0])
+        ndcg = graded_ndcg(judged, hamming_scores(judged, codes, ids))
+        assert ndcg.value == pytest.approx((gains @ discount) / (gains[::-1] @ discount), abs=1e-12), judgment
+
+
 def test_graded_ndcg_without_any_gain_has_a_reason() -> None:
-    judged = pd.DataFrame({"query_id": ["a"], "result_id": ["x"], "judgment": [2.0]})
+    judged = pd.DataFrame({"query_id": ["a"], "result_id": ["x"], "judgment": [1.0]})
+    judged = judged.assign(scale_low=1.0, scale_high=5.0, scale_step=1.0)
     codes = Codes.from_bits(np.eye(2, dtype=bool))
     assert graded_ndcg(judged, hamming_scores(judged, codes, ["a", "x"])).reason is not None
 
