@@ -142,5 +142,5 @@ def test_tables_of_other_items_and_names_in_use_are_refused(tmp_path):
     with pytest.raises(RelstudyError, match=r"'zzz' is not in collection\.csv"):
         open_sources(tmp_path, collection, ["x.csv"])
     (tmp_path / "r.csv").write_text("system,query_id,result_id,score\nrandom,a,b,0.5\n")
-    with pytest.raises(RelstudyError, match="cannot both be named 'random'"):
+    with pytest.raises(RelstudyError, match="no system can be named 'random'; random, combined, all are taken"):
         open_sources(tmp_path, collection, ["r.csv"])
