@@ -183,7 +183,7 @@ class Collection:
         return item_id in self._positions
 
     def position(self, item_id: str) -> int:
-        """The item's place in the file, counted from 0."""
+        """The item's position in the file, counted from 0."""
         try:
             return self._positions[item_id]
         except KeyError:
@@ -203,15 +203,15 @@ class Collection:
         return [item for item in self.items if item.kind == paradigm and item.role != "result"]
 
     def results(self, paradigm: str) -> np.ndarray:
-        """Places of the items that may answer, int64. A picture is answered by pictures; a text by anything."""
+        """Positions of the items that may answer, int64. A picture is answered by pictures; a text by anything."""
         return self._results[paradigm]
 
     @cached_property
     def _results(self) -> dict[str, np.ndarray]:
-        may = [(place, item.kind) for place, item in enumerate(self.items) if item.role != "query"]
+        answering = [(position, item.kind) for position, item in enumerate(self.items) if item.role != "query"]
         return {
-            "image": np.array([place for place, kind in may if kind == "image"], dtype=np.int64),
-            "text": np.array([place for place, _ in may], dtype=np.int64),
+            "image": np.array([position for position, kind in answering if kind == "image"], dtype=np.int64),
+            "text": np.array([position for position, _ in answering], dtype=np.int64),
         }
 
     def roles(self) -> dict[str, Any]:
@@ -226,15 +226,15 @@ class Collection:
         """The ways of asking that this collection allows, of image and text."""
         return tuple(kind for kind in KINDS if self.queries(kind) and len(self.results(kind)) > 1)
 
-    def picture(self, place: int, longest: int = LONGEST_SIDE) -> Image.Image:
-        """The picture at that place as RGB, its longer side at most `longest` pixels; transparency on white.
+    def picture(self, position: int, longest: int = LONGEST_SIDE) -> Image.Image:
+        """The picture at that position as RGB, its longer side at most `longest` pixels; transparency on white.
 
         Raises
         ------
         RelstudyError
             when the item is no picture or its file cannot be decoded
         """
-        item = self.items[place]
+        item = self.items[position]
         if item.path is None:
             raise RelstudyError(f"item {item.id!r} is a text; a picture is needed")
         return read_picture(item.path, longest)

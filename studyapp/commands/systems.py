@@ -74,10 +74,10 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
         ids = list(drawn)
         for step in bar(range(len(ids)), f"Scoring with {name}", len(ids)):
             query = collection[ids[step]]
-            found = system.score(query)
-            if found is not None:
-                places = np.array([collection.position(item) for item in drawn[query.id]], dtype=np.int64)
-                kept.add(query.id, {system.name: found}, collection.results(query.kind), places)
+            scores = system.score(query)
+            if scores is not None:
+                positions = np.array([collection.position(item) for item in drawn[query.id]], dtype=np.int64)
+                kept.add(query.id, {system.name: scores}, collection.results(query.kind), positions)
         if not kept.systems:
             raise RelstudyError(f"system {name} answers none of the study's queries")
         written[system.name] = kept.write(folder, [system.name])[0]

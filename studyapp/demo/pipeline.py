@@ -119,12 +119,12 @@ def run_demo(
             _sample(folder, size, seed, names, show)
             people, count = rate(folder, panel, show)
             with show.stage("Export the ratings", command=f"relstudy export {folder}") as stage:
-                found = run_command("export", str(folder), show=show)
-                stage.outcome = f"{found['ratings']:,} ratings, {found['undecided']} undecided"
+                exported = run_command("export", str(folder), show=show)
+                stage.outcome = f"{exported['ratings']:,} ratings, {exported['undecided']} undecided"
             _calibrate(folder, show)
             _fit(folder, names, show)
-            found = _score(folder, names, show)
-            rows = _compare(folder, collection, panel, people, everything, found)
+            scored = _score(folder, names, show)
+            rows = _compare(folder, collection, panel, people, everything, scored)
             if variants:
                 _score_variants(folder, variants, show)
             _report(folder, show)
@@ -182,26 +182,26 @@ def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: S
     arguments += ["--results", str(size.results), "--base", str(size.base), "--seed", str(seed)]
     arguments += ["--raters", str(size.raters)]
     with show.stage("Choose pairs", command=" ".join(["relstudy sample", *arguments])) as stage:
-        found = run_command("sample", *arguments, show=show)
+        drawn = run_command("sample", *arguments, show=show)
         stage.outcome = (
-            f"{found['base_pairs']} base and {found['unique_pairs']:,} unique pairs, "
-            f"smallest inclusion probability {found['smallest_inclusion_probability']:.2g}"
+            f"{drawn['base_pairs']} base and {drawn['unique_pairs']:,} unique pairs, "
+            f"smallest inclusion probability {drawn['smallest_inclusion_probability']:.2g}"
         )
 
 
 def _calibrate(folder: Path, show: Stages) -> None:
     arguments = [str(folder / "ratings.csv"), "-o", str(folder), "--pairs", str(folder / "pairs.csv")]
     with show.stage("Put the raters on one scale", command=" ".join(["relstudy calibrate", *arguments])) as stage:
-        found = run_command("calibrate", *arguments, show=show)
-        variance, agreement = found["within_item_variance"], found["leave_one_out_correlation"]
+        calibrated = run_command("calibrate", *arguments, show=show)
+        variance, agreement = calibrated["within_item_variance"], calibrated["leave_one_out_correlation"]
         stage.outcome = (
             f"variance among raters {_figure(variance['before'])} -> {_figure(variance['after'])}, "
             f"correlation with the others {_figure(agreement['before'])} -> {_figure(agreement['after'])}"
         )
 
 
-def _figure(found: Any) -> str:
-    value = found["value"] if isinstance(found, dict) else found
+def _figure(estimate: Any) -> str:
+    value = estimate["value"] if isinstance(estimate, dict) else estimate
     return "unknown" if value is None else f"{value:.3f}"
 
 
@@ -218,9 +218,10 @@ def _fit_command(folder: Path) -> str:
 def _fit_one(folder: Path, name: str, show: Stages, stage: Stage) -> dict[str, Any]:
     """Fit one system's mapping; what `relstudy fit --json` says of it."""
     arguments = ["--judgments", str(folder / "judgments.csv"), "-o", str(folder / "mappings")]
-    found: dict[str, Any] = run_command("fit", str(score_file(folder, name)), *arguments, show=show)["systems"][name]
+    fitted = run_command("fit", str(score_file(folder, name)), *arguments, show=show)
     stage.advance(1)
-    return found
+    mapping: dict[str, Any] = fitted["systems"][name]
+    return mapping
 
 
 def _score_variants(folder: Path, names: tuple[str, ...], show: Stages) -> None:
@@ -228,15 +229,15 @@ def _score_variants(folder: Path, names: tuple[str, ...], show: Stages) -> None:
     command = f"relstudy systems {folder} {' '.join(names)}; {_fit_command(folder)}"
     with show.stage("Score systems that chose no pairs", command=command, units=len(names)) as stage:
         run_command("systems", str(folder), *names, show=show)
-        found = {name: _fit_one(folder, name, show, stage) for name in names}
-        figures = (f"{name} {_figure(each[each['best']]['out_of_fold'])}" for name, each in found.items())
+        mappings = {name: _fit_one(folder, name, show, stage) for name in names}
+        figures = (f"{name} {_figure(mapping[mapping['best']]['out_of_fold'])}" for name, mapping in mappings.items())
         stage.outcome = f"correlation out of sample: {', '.join(figures)}"
 
 
 def score_file(folder: Path, name: str) -> Path:
     """Where `relstudy sample` kept a system's scores."""
-    found = [folder / "scores" / f"{name}{ending}" for ending in (".csv", ".parquet")]
-    return next((path for path in found if path.exists()), found[0])
+    files = [folder / "scores" / f"{name}{ending}" for ending in (".csv", ".parquet")]
+    return next((file for file in files if file.exists()), files[0])
 
 
 def _score(folder: Path, names: tuple[str, ...], show: Stages) -> dict[str, Any]:
@@ -245,12 +246,12 @@ def _score(folder: Path, names: tuple[str, ...], show: Stages) -> dict[str, Any]
     arguments += ["--save", str(folder / "comparison.json"), "--threshold", f"{THRESHOLD:g}"]
     command = f"relstudy score {folder}/scores/*.csv {' '.join(arguments)}"
     with show.stage("Score the systems", command=command) as stage:
-        found: dict[str, Any] = run_command("score", *files, *arguments, show=show)
-        write_json(found, folder / "scores.json")
-        ranks = {name: found["systems"][name]["normalised_rank"]["value"] for name in names}
+        scored: dict[str, Any] = run_command("score", *files, *arguments, show=show)
+        write_json(scored, folder / "scores.json")
+        ranks = {name: scored["systems"][name]["normalised_rank"]["value"] for name in names}
         best = min(names, key=lambda name: ranks[name])
         stage.outcome = f"{best} ranks best: normalised rank {ranks[best]:.3f}"
-    return found
+    return scored
 
 
 def _compare(
@@ -259,7 +260,7 @@ def _compare(
     panel: SimulatedPanel,
     people: dict[str, int],
     everything: pd.DataFrame,
-    found: dict[str, Any],
+    scored: dict[str, Any],
 ) -> list[Recovered]:
     """Recovered against true; written to FOLDER/truth."""
     keys: dict[str, Any] = {"query_id": str, "result_id": str}
@@ -269,13 +270,15 @@ def _compare(
     ratings = pd.read_csv(folder / "ratings.csv", dtype=keys)
     rows, table = rater_rows(raters, judgments, panel, people, pairs[pairs["block"] == "base"])
     rows += judgment_rows(judgments, ratings, panel)
-    rows += system_rows(found["systems"], census(collection, panel, everything, THRESHOLD))
+    rows += system_rows(scored["systems"], census(collection, panel, everything, THRESHOLD))
     truth = folder / "truth"
     write_table(recovered_table(rows), truth / "recovered.csv")
     write_table(table, truth / "raters.csv")
     relevance = collection.relevance(list(pairs["query_id"]), list(pairs["result_id"]))
-    known = pairs[["pair_id", "query_id", "result_id"]].assign(relevance=relevance, expected=panel.consensus(relevance))
-    write_table(known, truth / "pairs.csv")
+    true_pairs = pairs[["pair_id", "query_id", "result_id"]].assign(
+        relevance=relevance, expected=panel.consensus(relevance)
+    )
+    write_table(true_pairs, truth / "pairs.csv")
     return rows
 
 

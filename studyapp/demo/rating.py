@@ -19,7 +19,7 @@ from relstudy.studyapp.demo.visit import Answer, visit_all
 
 
 def rate(folder: Path, panel: SimulatedPanel, show: Stages) -> tuple[dict[str, int], int]:
-    """The panel rates through the real pages; rater_id -> place in the panel, and how many ratings there were."""
+    """The panel rates through the real pages; rater_id -> index in the panel, and how many ratings there were."""
     study = Study.load(folder)
     pairs = read_pairs(folder / "pairs.csv")
     base = int((pairs["block"] == "base").sum())
@@ -34,15 +34,17 @@ def rate(folder: Path, panel: SimulatedPanel, show: Stages) -> tuple[dict[str, i
         invitations = invite(database.store, study, len(panel.raters))
         secret = read_secret(folder)
         items = {item_key(secret, item): item for item in panel.collection.query_ids}
-        answers = [_answers(panel, place, items) for place in range(len(invitations))]
-        ends = visit_all(address, [made.path for made in invitations], answers, stage.advance)
+        answers = [_answers(panel, index, items) for index in range(len(invitations))]
+        ends = visit_all(address, [invitation.path for invitation in invitations], answers, stage.advance)
         unfinished = [
-            made.rater_id for made, end in zip(invitations, ends, strict=True) if made.completion_code not in end
+            invitation.rater_id
+            for invitation, end in zip(invitations, ends, strict=True)
+            if invitation.completion_code not in end
         ]
         if unfinished:
             raise RelstudyError(f"simulated rater {unfinished[0]} reached the end without a completion code")
         stage.outcome = f"{len(panel.raters)} raters, {expected:,} ratings, each from consent to completion code"
-    return {made.rater_id: place for place, made in enumerate(invitations)}, expected
+    return {invitation.rater_id: index for index, invitation in enumerate(invitations)}, expected
 
 
 class _Database:
@@ -55,10 +57,10 @@ class _Database:
         self.store.dispose()
 
 
-def _answers(panel: SimulatedPanel, place: int, items: dict[str, str]) -> Answer:
+def _answers(panel: SimulatedPanel, rater: int, items: dict[str, str]) -> Answer:
     def answer(query: str, result: str, offered: list[str]) -> str:
         values = [float(value) for value in offered if value != "undecided"]
-        rating = panel.answer(place, items[query], items[result], values)
+        rating = panel.answer(rater, items[query], items[result], values)
         return "undecided" if rating is None else next(text for text in offered if text == f"{rating:g}")
 
     return answer

@@ -68,7 +68,7 @@ def rater_rows(
     Parameters
     ----------
     raters, judgments : raters.csv and judgments.csv
-    names : rater_id -> place in the panel
+    names : rater_id -> index in the panel
     base : the base pairs
 
     Returns
@@ -79,24 +79,24 @@ def rater_rows(
     keys = ["query_id", "result_id"]
     middle = float(judgments.merge(base[keys], on=keys)["judgment"].mean())
     relevance = panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
-    known = raters[raters["rater_id"].isin(list(names))]
-    places = [names[name] for name in known["rater_id"]]
-    found = ((middle - known["offset"]) / known["slope"] - middle).to_numpy(dtype=float)
-    found = found - found.mean()
-    true = panel.true_offsets(relevance)[places]
+    simulated = raters[raters["rater_id"].isin(list(names))]
+    indices = [names[name] for name in simulated["rater_id"]]
+    recovered = ((middle - simulated["offset"]) / simulated["slope"] - middle).to_numpy(dtype=float)
+    recovered = recovered - recovered.mean()
+    true = panel.true_offsets(relevance)[indices]
     true = true - true.mean()
     parts = ("leniency", "spread", "noise", "doubt")
     table = pd.DataFrame(
         {
-            "rater_id": known["rater_id"].to_numpy(),
+            "rater_id": simulated["rater_id"].to_numpy(),
             "true_offset": true,
-            "recovered_offset": found,
-            **{part: [getattr(panel.raters[place], part) for place in places] for part in parts},
+            "recovered_offset": recovered,
+            **{part: [getattr(panel.raters[index], part) for index in indices] for part in parts},
         }
     )
     return [
-        Recovered("rater offsets: correlation", "", 1.0, float(np.corrcoef(true, found)[0, 1])),
-        Recovered("rater offsets: root mean square error", "", 0.0, float(np.sqrt(np.mean((true - found) ** 2)))),
+        Recovered("rater offsets: correlation", "", 1.0, float(np.corrcoef(true, recovered)[0, 1])),
+        Recovered("rater offsets: root mean square error", "", 0.0, float(np.sqrt(np.mean((true - recovered) ** 2)))),
     ], table
 
 
@@ -178,19 +178,19 @@ def census(collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFra
     return Census(judgments, scores, threshold)
 
 
-def system_rows(found: Mapping[str, Any], everything: Census) -> list[Recovered]:
+def system_rows(systems: Mapping[str, Any], everything: Census) -> list[Recovered]:
     """Precision, recall, average precision and normalised rank of each system, estimated and over all pairs.
 
     Precision and recall are compared at the very scores at which the study cut, so that tied scores play no part.
 
     Parameters
     ----------
-    found : the systems of `relstudy score --json`
+    systems : the systems of `relstudy score --json`
     everything : all pairs
     """
     rows: list[Recovered] = []
     for system in everything.indices.systems:
-        estimates = found[system.name]
+        estimates = systems[system.name]
         for point in estimates["precision_recall"]:
             if round(point["share"], 6) in SHARES:
                 true = everything.at(system.name, point["threshold"])
@@ -203,5 +203,5 @@ def system_rows(found: Mapping[str, Any], everything: Census) -> list[Recovered]
     return rows
 
 
-def _row(quantity: str, system: str, true: float, found: Mapping[str, Any]) -> Recovered:
-    return Recovered(quantity, system, true, found["value"], found["low"], found["high"])
+def _row(quantity: str, system: str, true: float, estimate: Mapping[str, Any]) -> Recovered:
+    return Recovered(quantity, system, true, estimate["value"], estimate["low"], estimate["high"])

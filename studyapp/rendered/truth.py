@@ -138,17 +138,17 @@ def closeness(scenes: Sequence[Scene]) -> np.ndarray:
     """How close every picture is to every other, 0 to 1, symmetric; shape (n, n)."""
     count = len(scenes)
     places, hours, weathers, seen = _codes(scenes)
-    place = _place_likeness()[np.ix_(places, places)]
+    settings = _place_likeness()[np.ix_(places, places)]
     mood = 0.8 * _hour_likeness()[np.ix_(hours, hours)] + 0.2 * (weathers[:, None] == weathers[None, :])
     layout = np.array([[scene.horizon * 6, scene.side, scene.crowd] for scene in scenes])
     apart = ((layout[:, None, :] - layout[None, :, :]) ** 2).sum(2)
     things = np.empty((count, count))
     for start in range(0, count, 64):
         things[start : start + 64] = _things_in_common(seen[start : start + 64], seen)
-    things = np.where(np.isnan(things), place, things)
+    things = np.where(np.isnan(things), settings, things)
     return np.asarray(
         WEIGHTS["things"] * things
-        + WEIGHTS["place"] * place
+        + WEIGHTS["place"] * settings
         + WEIGHTS["mood"] * mood
         + WEIGHTS["composition"] * np.exp(-apart / 1.5)
     )

@@ -63,7 +63,7 @@ class CandidateProbabilities:
 
     Parameters
     ----------
-    candidates : places in the collection, int64 [candidates]
+    candidates : positions in the collection, int64 [candidates]
     names : the systems (in a later round also "combined") that rank this query, and "random"
     parts : each name's part of the size measure, float64 [names, candidates]; sums to `size` over names
     ranks : rank of each candidate in each system, int64 [names - 1, candidates]
@@ -89,17 +89,21 @@ def candidate_probabilities(
     """
     candidates = candidates_of(query, collection)
     number = len(candidates)
-    scores = {source.name: found for source in sources if (found := source.score(query)) is not None}
-    own = {name: values[candidates] for name, values in scores.items()}
+    scores = scores_of(query, sources)
+    ranked_by = {name: values[candidates] for name, values in scores.items()}
     if this.shapes:
-        own = {name: found for name, each in this.shapes.items() if (found := each.predicted(own)) is not None}
-    names = tuple(own)
+        ranked_by = {
+            name: responses
+            for name, shape in this.shapes.items()
+            if (responses := shape.predicted(ranked_by)) is not None
+        }
+    names = tuple(ranked_by)
     shares = np.empty((len(names), number))
     ranks = np.empty((len(names), number), dtype=np.int64)
     for row, name in enumerate(names):
-        shares[row], ranks[row] = rank_share(own[name], this.exponent)
+        shares[row], ranks[row] = rank_share(ranked_by[name], this.exponent)
         if this.shapes:
-            shares[row] = this.shapes[name].density(own[name])
+            shares[row] = this.shapes[name].density(ranked_by[name])
     floor = np.full((1, number), this.floor / number if names else 1.0 / number)
     if this.shapes:
         # a later round: the expected number per query follows from the scores, so that categories come out even overall
@@ -114,10 +118,15 @@ def candidate_probabilities(
     return CandidateProbabilities(candidates, (*names, RANDOM), parts, ranks, probability, scores)
 
 
+def scores_of(query: Item, sources: Sequence[Source]) -> dict[str, np.ndarray]:
+    """What each system that can answer the query says of every item, float64 [items], by the system's name."""
+    return {source.name: values for source in sources if (values := source.score(query)) is not None}
+
+
 def candidates_of(query: Item, collection: Collection) -> np.ndarray:
-    """Places of the items that may answer this query: never the query itself."""
-    places = collection.results(query.kind)
-    return places[places != collection.position(query.id)]
+    """Positions (in the collection) of the items that may answer this query: never the query itself."""
+    positions = collection.results(query.kind)
+    return positions[positions != collection.position(query.id)]
 
 
 @dataclass(frozen=True)
@@ -158,8 +167,8 @@ class Design:
         decides how many of its pairs there are: what varies within a query could not be told from the pairs.
         """
         draws = {this.query_draw: p for this in self.rounds if (p := this.query_probability.get(paradigm)) is not None}
-        known = set(draws.values())
-        return known.pop() if len(draws) == 1 or known == {1.0} else float("nan")
+        probabilities = set(draws.values())
+        return probabilities.pop() if len(draws) == 1 or probabilities == {1.0} else float("nan")
 
     def save(self, folder: Path) -> None:
         """Write FOLDER/design.json."""

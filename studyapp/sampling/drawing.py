@@ -115,7 +115,7 @@ def systematic_sample(probability: np.ndarray, rng: np.random.Generator) -> np.n
 
     Returns
     -------
-    int64 [drawn], places in ascending order
+    int64 [drawn], indices of the candidates drawn, ascending
 
     Examples
     --------
@@ -135,7 +135,7 @@ def systematic_sample(probability: np.ndarray, rng: np.random.Generator) -> np.n
 
 
 def simple_random_sample(population: int, number: int, rng: np.random.Generator) -> np.ndarray:
-    """Places of a simple random sample, ascending; each has probability number / population."""
+    """Indices of a simple random sample, ascending; each has probability number / population."""
     return np.sort(rng.choice(population, size=min(number, population), replace=False))
 
 

@@ -133,13 +133,14 @@ def draw_sample_from(
     scores = ScoreTableWriter(collection.ids, len(drawn_queries))
     expectation = Expectation()
     parts = []
-    for place in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
-        query = drawn_queries[place]
-        found = candidate_probabilities(this, query, collection, sources)
-        expectation.add(found, this.query_probability[query.kind])
-        rows = draw_results(this, query, found, collection, rng)
-        scores.add(query.id, found.scores, collection.results(query.kind), found.candidates[rows["place"]])
-        parts.append({**rows, "query": np.full(len(rows["place"]), place)})
+    for number in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
+        query = drawn_queries[number]
+        chances = candidate_probabilities(this, query, collection, sources)
+        expectation.add(chances, this.query_probability[query.kind])
+        rows = draw_results(this, query, chances, collection, rng)
+        drawn = chances.candidates[rows["candidate"]]
+        scores.add(query.id, chances.scores, collection.results(query.kind), drawn)
+        parts.append({**rows, "query": np.full(len(drawn), number)})
     pairs = one_table(parts)
     pairs["inclusion_probability"] = pairs["query_probability"] * pairs.pop("given_query")
     pairs["block"] = "unique"
@@ -183,7 +184,7 @@ def draw_queries(
             text = kind == "text" and options.text_queries is not None
             number = min(options.text_queries if text else options.queries, len(eligible))  # type: ignore[type-var]
             if number:
-                drawn += [eligible[place] for place in simple_random_sample(len(eligible), number, rng)]
+                drawn += [eligible[index] for index in simple_random_sample(len(eligible), number, rng)]
                 probability[kind], population[kind] = number / len(eligible), len(eligible)
     if not drawn:
         raise RelstudyError(
@@ -198,28 +199,28 @@ def draw_queries(
 
 
 def draw_results(
-    this: Round, query: Item, found: CandidateProbabilities, collection: Collection, rng: np.random.Generator
+    this: Round, query: Item, chances: CandidateProbabilities, collection: Collection, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """One query's pairs as columns, with the probability given the query and each result's place among the candidates.
+    """One query's pairs as columns, with the probability given the query and each result's number among the candidates.
 
     `source` is drawn among the systems in proportion to their parts of the pair's size, as if the pair had come from a
     mixture of one draw per system; `rank` is the rank in that system, NaN for "random".
     """
-    place = systematic_sample(found.probability, rng)
-    cumulated = np.cumsum(found.parts[:, place], axis=0)
-    proposer = (cumulated < rng.random(len(place)) * cumulated[-1]).sum(axis=0)
-    ranks = np.vstack([found.ranks[:, place], np.full(len(place), np.nan)])
-    number = len(place)
+    drawn = systematic_sample(chances.probability, rng)
+    cumulated = np.cumsum(chances.parts[:, drawn], axis=0)
+    proposer = (cumulated < rng.random(len(drawn)) * cumulated[-1]).sum(axis=0)
+    ranks = np.vstack([chances.ranks[:, drawn], np.full(len(drawn), np.nan)])
+    number = len(drawn)
     return {
         "query_id": np.full(number, query.id, dtype=object),
-        "result_id": collection.ids[found.candidates[place]],
+        "result_id": collection.ids[chances.candidates[drawn]],
         "paradigm": np.full(number, query.kind, dtype=object),
-        "source": np.array(found.names, dtype=object)[proposer],
+        "source": np.array(chances.names, dtype=object)[proposer],
         "rank": ranks[proposer, np.arange(number)],
-        "given_query": found.probability[place],
+        "given_query": chances.probability[drawn],
         "query_probability": np.full(number, this.query_probability[query.kind]),
         "round": np.full(number, this.number),
-        "place": place,
+        "candidate": drawn,
     }
 
 

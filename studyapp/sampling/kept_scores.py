@@ -28,15 +28,16 @@ class ScoreTableWriter:
         self._rows: dict[str, list[tuple[str, np.ndarray, np.ndarray]]] = {}
 
     def add(self, query_id: str, scores: dict[str, np.ndarray], results: np.ndarray, drawn: np.ndarray) -> None:
-        """Keep one query's scores: `scores` by system over all items, `results` the places that can answer."""
+        """Keep one query's scores: `scores` by system over all items, `results` the positions of items that can answer,
+        `drawn` those of the query's pairs in the sample."""
         for name, values in scores.items():
-            places = results
+            positions = results
             if not self._full and len(results) > DEPTH:
-                own = np.where(np.isnan(values[results]), -np.inf, values[results])
-                best = results[np.argpartition(-own, DEPTH)[:DEPTH]]
-                places = np.union1d(best, drawn)
-            places = places[~np.isnan(values[places])]
-            self._rows.setdefault(name, []).append((query_id, places, values[places]))
+                ranked = np.where(np.isnan(values[results]), -np.inf, values[results])
+                best = results[np.argpartition(-ranked, DEPTH)[:DEPTH]]
+                positions = np.union1d(best, drawn)
+            positions = positions[~np.isnan(values[positions])]
+            self._rows.setdefault(name, []).append((query_id, positions, values[positions]))
 
     @property
     def systems(self) -> list[str]:
@@ -45,13 +46,13 @@ class ScoreTableWriter:
     def table(self, system: str) -> pd.DataFrame:
         """A system's scores in the long form; a query's own score with itself is left out."""
         rows = self._rows[system]
-        places = np.concatenate([entry[1] for entry in rows])
+        query_ids, positions, values = zip(*rows, strict=True)
         frame = pd.DataFrame(
             {
                 "system": system,
-                "query_id": np.repeat(np.array([entry[0] for entry in rows], object), [len(e[1]) for e in rows]),
-                "result_id": self._ids[places],
-                "score": np.concatenate([entry[2] for entry in rows]),
+                "query_id": np.repeat(np.array(query_ids, object), [len(each) for each in positions]),
+                "result_id": self._ids[np.concatenate(positions)],
+                "score": np.concatenate(values),
             }
         )
         return frame[frame["query_id"] != frame["result_id"]].reset_index(drop=True)

@@ -16,7 +16,7 @@ from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, candidates_of
+from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, candidates_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
 from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
@@ -185,30 +185,28 @@ def draw_next_round_from(
             each.number: candidate_probabilities(each, query, collection, sources_of(each, sources))
             for each in design.rounds
         }
-        found = shapes[number]
+        chances = shapes[number]
         combined = design.combine({key: value.probability for key, value in shapes.items()}, query.kind)
         smallest = min(smallest, float(combined.min()))
-        place_of = {collection.ids[place]: row for row, place in enumerate(found.candidates)}
-        known = old_of.get(query.id)
+        row_of = {collection.ids[position]: row for row, position in enumerate(chances.candidates)}
+        old_pairs = old_of.get(query.id)
         taken = np.zeros(len(combined), dtype=bool)
-        if known is not None:
-            rows = np.array([place_of[name] for name in known["result_id"]])
-            updated[known.index.to_numpy()] = combined[rows]
+        if old_pairs is not None:
+            rows = np.array([row_of[name] for name in old_pairs["result_id"]])
+            updated[old_pairs.index.to_numpy()] = combined[rows]
             taken[rows] = True
-        keep = found.candidates[taken]
+        keep = chances.candidates[taken]
         if query.id in drawn:
-            new = draw_results(this, query, found, collection, rng)
-            fresh = ~taken[new["place"]]
+            new = draw_results(this, query, chances, collection, rng)
+            fresh = ~taken[new["candidate"]]
             new = {name: column[fresh] for name, column in new.items()}
-            place = new["place"]
-            keep = np.concatenate([keep, found.candidates[place]])
-            parts.append({**new, "inclusion_probability": combined[place], "query": np.full(len(place), step)})
-        everything = {source.name: own for source in sources if (own := source.score(query)) is not None}
-        scores.add(query.id, everything, collection.results(query.kind), keep)
+            chosen = new["candidate"]
+            keep = np.concatenate([keep, chances.candidates[chosen]])
+            parts.append({**new, "inclusion_probability": combined[chosen], "query": np.full(len(chosen), step)})
+        scores.add(query.id, scores_of(query, sources), collection.results(query.kind), keep)
     for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
         query = collection[name]
-        everything = {source.name: own for source in sources if (own := source.score(query)) is not None}
-        scores.add(name, everything, collection.results(query.kind), candidates_of(query, collection))
+        scores.add(name, scores_of(query, sources), collection.results(query.kind), candidates_of(query, collection))
     added = one_table(parts).assign(block="unique")
     if added.empty:
         raise RelstudyError(
@@ -255,7 +253,7 @@ def _queries(
         return [collection[name] for name in given], 1.0, len(given), draw_number
     eligible = collection.queries(options.paradigm)
     number = min(options.queries, len(eligible))
-    queries = [eligible[place] for place in simple_random_sample(len(eligible), number, rng)]
+    queries = [eligible[index] for index in simple_random_sample(len(eligible), number, rng)]
     return queries, number / len(eligible), len(eligible), draw_number
 
 
@@ -279,16 +277,14 @@ def _plan(
     candidates = []
     for step in progress(range(len(reference)), "Candidates", len(reference)):
         query = eligible[reference[step]]
-        places = candidates_of(query, collection)
-        candidates.append({source.name: own[places] for source in sources if (own := source.score(query)) is not None})
+        positions = candidates_of(query, collection)
+        candidates.append({name: values[positions] for name, values in scores_of(query, sources).items()})
     rated = rated.reset_index(drop=True)
     score = {source.name: np.full(len(rated), np.nan) for source in sources}
     for name, frame in rated.groupby("query_id"):
-        there = [collection.position(item) for item in frame["result_id"]]
-        for source in sources:
-            found = source.score(collection[str(name)])
-            if found is not None:
-                score[source.name][frame.index.to_numpy()] = found[there]
+        judged_positions = [collection.position(item) for item in frame["result_id"]]
+        for system, values in scores_of(collection[str(name)], sources).items():
+            score[system][frame.index.to_numpy()] = values[judged_positions]
     answering = {name for scores in candidates for name in scores}
     judged = Judged(
         {name: values for name, values in score.items() if name in answering},

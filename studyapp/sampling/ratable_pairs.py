@@ -49,19 +49,29 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
 
 def known_pair_ids(study: Study) -> dict[str, KnownPair]:
     """The ids under which practice pairs and attention checks are kept."""
-    known = {}
+    entry_of = {}
     for kind, entries in (("practice", study.practice), ("check", study.attention)):
         for entry in entries:
-            known[f"{kind}:{entry.block}:{entry.query_id}:{entry.result_id}"] = entry
-    return known
+            entry_of[f"{kind}:{entry.block}:{entry.query_id}:{entry.result_id}"] = entry
+    return entry_of
 
 
 def known_pairs(study: Study, items: DisplayedItems) -> list[Pair]:
     """The practice pairs and attention checks of study.toml."""
-    known = known_pair_ids(study)
-    for entry in known.values():
+    entry_of = known_pair_ids(study)
+    for entry in entry_of.values():
         items.require([entry.query_id, entry.result_id], f"{study.folder / 'study.toml'}, practice and attention")
     return [
-        Pair(pair_id, k.query_id, k.result_id, items[k.query_id].kind, "", None, None, None, pair_id.partition(":")[0])
-        for pair_id, k in known.items()
+        Pair(
+            pair_id,
+            entry.query_id,
+            entry.result_id,
+            items[entry.query_id].kind,
+            "",
+            None,
+            None,
+            None,
+            pair_id.partition(":")[0],
+        )
+        for pair_id, entry in entry_of.items()
     ]

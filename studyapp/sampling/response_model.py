@@ -245,14 +245,14 @@ class _ResponseModel:
         number = np.maximum(number, 1 / (2 * len(answered)))
         middle = np.asarray(categories, dtype=float)
         category = np.searchsorted((middle[1:] + middle[:-1]) / 2, judged.judgments, side="right")
-        own = response_shares(judged.judgments, categories)
-        place = bins_of(seen, edges)
+        overall = response_shares(judged.judgments, categories)
+        bin_of = bins_of(seen, edges)
         share = np.empty((len(edges) + 1, len(categories)))
         for row in range(len(share)):
-            rows = place == row
+            rows = bin_of == row
             count = int(rows.sum())
-            found = _weighted_share(category[rows], judged.weights[rows], len(categories)) if count else own
-            share[row] = (count * found + PRIOR_PAIRS * own) / (count + PRIOR_PAIRS)
+            observed = _weighted_share(category[rows], judged.weights[rows], len(categories)) if count else overall
+            share[row] = (count * observed + PRIOR_PAIRS * overall) / (count + PRIOR_PAIRS)
         return cls(edges, share, number, _weighted_share(category, judged.weights, len(categories)))
 
 

@@ -45,11 +45,12 @@ class TableSource:
     queries: dict[str, tuple[np.ndarray, np.ndarray]]
 
     def score(self, query: Item) -> np.ndarray | None:
-        found = self.queries.get(query.id)
-        if found is None:
+        scored = self.queries.get(query.id)
+        if scored is None:
             return None
         scores = np.full(self.size, np.nan)
-        scores[found[0]] = found[1]
+        positions, values = scored
+        scores[positions] = values
         return scores
 
 
@@ -82,15 +83,15 @@ def sources_of(scores: pd.DataFrame, collection: Collection, stamp: str, file: s
                 f"{file}, column {column}: {unknown[0]!r} is not in collection.csv"
                 + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
             )
-    scores["place"] = [collection.position(name) for name in scores["result_id"]]
-    found = []
+    scores["position"] = [collection.position(name) for name in scores["result_id"]]
+    systems = []
     for name, system in scores.groupby("system", sort=True):
         queries = {
-            str(query): (group["place"].to_numpy(np.int64), group["score"].to_numpy(float))
+            str(query): (group["position"].to_numpy(np.int64), group["score"].to_numpy(float))
             for query, group in system.groupby("query_id", sort=False)
         }
-        found.append(TableSource(str(name), stamp, file, len(collection), queries))
-    return found
+        systems.append(TableSource(str(name), stamp, file, len(collection), queries))
+    return systems
 
 
 def default_systems(collection: Collection) -> list[str]:

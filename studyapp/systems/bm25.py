@@ -36,8 +36,8 @@ class BM25:
         return np.asarray(self._index.get_scores(words), dtype=np.float64)[: self._size]
 
     def _tokens(self, texts: list[str]) -> list[list[str]]:
-        found: Any = self._library.tokenize(texts, stopwords="en", return_ids=False, show_progress=False)
-        return list(found)
+        tokens: Any = self._library.tokenize(texts, stopwords="en", return_ids=False, show_progress=False)
+        return list(tokens)
 
 
 def _text(item: Item) -> str:

@@ -48,9 +48,9 @@ class Keywords:
         words = query.words
         if not words:
             return None
-        known = [self._vocabulary[word] for word in words if word in self._vocabulary]
+        columns = [self._vocabulary[word] for word in words if word in self._vocabulary]
         shared = np.zeros(len(self._sizes))
-        for column in known:
+        for column in columns:
             rows = self._matrix.indices[self._matrix.indptr[column] : self._matrix.indptr[column + 1]]
             shared[rows] += 1
         smaller = np.minimum(self._sizes, len(words))

@@ -40,21 +40,21 @@ def segment_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
     measure = extra("skimage.measure")
     area = np.zeros(MOST_REGIONS, dtype=np.float32)
     features = np.zeros((MOST_REGIONS, REGION_FEATURES), dtype=np.float32)
-    for region, found in enumerate(measure.regionprops(labels)):
-        inside = labels == found.label
-        row, column = found.centroid
+    for number, region in enumerate(measure.regionprops(labels)):
+        inside = labels == region.label
+        row, column = region.centroid
         colours = lab[inside]
-        area[region] = found.area / labels.size
-        features[region] = np.r_[
-            area[region],
+        area[number] = region.area / labels.size
+        features[number] = np.r_[
+            area[number],
             row / down,
             column / across,
             colours.mean(axis=0),
             colours.std(axis=0),
             energy[:, inside].mean(axis=1),
-            found.solidity,
-            np.hypot(found.coords[:, 0] - row, found.coords[:, 1] - column).mean() / np.sqrt(found.area),
-            found.area / max(found.perimeter, 1.0) ** 2,
+            region.solidity,
+            np.hypot(region.coords[:, 0] - row, region.coords[:, 1] - column).mean() / np.sqrt(region.area),
+            region.area / max(region.perimeter, 1.0) ** 2,
         ]
     return {"area": area, "features": features}
 

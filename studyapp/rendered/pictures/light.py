@@ -198,9 +198,9 @@ def paint_water(
     source_y = np.clip(stretch[:, None] + shift * 0.8, 0, top - 1).astype(int)
     source_x = np.clip(canvas.x + shift * 1.2, 0, canvas.width - 1).astype(int)
     mirrored = canvas.rgb[source_y, source_x]
-    own = mix(light.on(deep), light.on(deep) * 0.55, depth[:, None] * np.ones((1, canvas.width), dtype=np.float32))
+    unlit = mix(light.on(deep), light.on(deep) * 0.55, depth[:, None] * np.ones((1, canvas.width), dtype=np.float32))
     share = clearness * (1 - 0.55 * depth[:, None]) * np.ones((1, canvas.width), dtype=np.float32)
-    water = mix(own, mirrored, share)
+    water = mix(unlit, mirrored, share)
     glint = smooth(ripple, 0.25, 0.9) * (0.15 + 0.25 * depth[:, None])
     water = mix(water, mix(light.sky[3], light.sun, 0.3), glint.astype(np.float32) * 0.5)
     shadow = smooth(-ripple, 0.3, 1.0) * 0.22

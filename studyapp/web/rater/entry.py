@@ -146,10 +146,10 @@ def agree() -> ResponseReturnValue:
     with current_site().store.write() as connection:
         if rater is None:
             assert arrival is not None
-            known = find_rater(connection, arrival["entry"], arrival["identity"])
-            rater = known or enrol(connection, current_site().study, **arrival, now=now)
-            if known is not None:  # by an id alone: what was answered is neither shown nor changed
-                lock_answered(current_site().visit(connection, known, now))
+            returning = find_rater(connection, arrival["entry"], arrival["identity"])
+            rater = returning or enrol(connection, current_site().study, **arrival, now=now)
+            if returning is not None:  # by an id alone: what was answered is neither shown nor changed
+                lock_answered(current_site().visit(connection, returning, now))
         record_consent(connection, rater, now)
     session.sign_in(rater)
     return redirect("/instructions", 303)
