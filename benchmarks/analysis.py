@@ -206,7 +206,7 @@ def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
     scores = pd.concat(
         [pd.DataFrame(ids | {"system": f"s{k}", "score": truth + random.normal(size=pairs)}) for k in range(systems)]
     )
-    took = seconds(lambda: score_systems(judgments, scores, options=ScoringOptions(graded=())))
+    took = seconds(lambda: score_systems(judgments, scores, options=ScoringOptions(measures=())))
     return [[f"everything in one call: {pairs:,} pairs x {systems} systems", f"{took.clock:.2f}", "", "", "", ""]]
 
 

@@ -138,7 +138,7 @@ def _options(given: dict[str, Any], saved: ScoringOptions | None) -> ScoringOpti
 
     if saved is None:
         return options_over(ScoringOptions(), given)
-    free = ("graded", "directions", "low_coverage", "method", "folds")
+    free = ("measures", "directions", "low_coverage", "method", "folds")
     differing = [name for name, value in given.items() if name not in free and value != getattr(saved, name)]
     if differing:
         raise RelstudyError(

@@ -81,7 +81,7 @@ def given_options(choices: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of `ScoringOptions` that the command line gave."""
     given = {name: choices[name] for name in PLAIN if choices[name] is not None}
     if choices["measures"]:
-        given["graded"] = tuple(choices["measures"])
+        given["measures"] = tuple(choices["measures"])
     if choices["directions"]:
         given["directions"] = stated_directions(choices["directions"])
     if choices["allow_low_coverage"]:

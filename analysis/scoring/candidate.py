@@ -104,10 +104,10 @@ def candidate_of(
     aligned = pairs.align_scores(scores)
     direction = direction_of(pairs, name, aligned, options, known)
     candidate = candidate_from(pairs, name, aligned, options, direction, run)
-    if not pairs.qrels or not options.graded:
+    if not pairs.qrels or not options.measures:
         return candidate
     judged = {"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment}
-    return replace(candidate, measures=run_measures(options.graded, judged, pairs.queries, scores, direction.higher))
+    return replace(candidate, measures=run_measures(options.measures, judged, pairs.queries, scores, direction.higher))
 
 
 def candidate_from(

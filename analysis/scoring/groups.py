@@ -85,7 +85,7 @@ def score_by(
         if among:
             # a measure of half of a query's results would be another measure
             whole = all((groups[pairs.query == query] == name).all() for query in np.unique(pairs.query[inside]))
-            results[str(name)] = score_candidates(part, among, options if whole else replace(options, graded=()))
+            results[str(name)] = score_candidates(part, among, options if whole else replace(options, measures=()))
     return results
 
 

@@ -31,7 +31,7 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, Bootstr
     Replicates draw whole queries and know of no collection. Under judgments that are no qrels, each name has
     "condensed " before it.
     """
-    names = context.options.graded
+    names = context.options.measures
     if not names:
         return {}
     if not context.pairs.qrels:
@@ -59,7 +59,7 @@ def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, Bootst
     score[candidate.used] = candidate.ranking
     whole = gains(pairs.judgment, pairs.scale.scale)
     binary = context.relevant.astype(np.int64)
-    names = context.options.graded
+    names = context.options.measures
     found: dict[str, QueryValues] = {}
     for relevance, chosen in (
         (binary, [name for name in names if takes_relevant_or_not(name)]),

@@ -16,7 +16,7 @@ from relstudy.mapping.methods import METHODS as FITTED
 
 POLICIES = ("auto", "drop", "worst")
 METHODS = (*FITTED, BEST, "none")
-GRADED = ("nDCG@10", "P@10", "AP", "RR")
+MEASURES = ("nDCG@10", "P@10", "AP", "RR")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ScoringOptions:
     population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries
         like these), or "auto" (`JudgedPairs.population`)
     directions : system -> "higher", "lower" or "auto"; "*" stands for all others
-    graded : measures of ir-measures, by their names; () for none
+    measures : of ir-measures, by their names; () for none
     method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.selection`, "best",
         "none"
     folds : folds by query of that mapping, at least 2
@@ -49,7 +49,7 @@ class ScoringOptions:
     level: float = LEVEL
     population: str = "auto"
     directions: Mapping[str, str] = field(default_factory=dict)
-    graded: tuple[str, ...] = GRADED
+    measures: tuple[str, ...] = MEASURES
     method: str = "isotonic"
     folds: int = 10
 
@@ -63,7 +63,7 @@ class ScoringOptions:
         ):
             if value not in allowed:
                 raise RelstudyError(f"{name} {', '.join(allowed[:-1])} or {allowed[-1]}; not {value!r}")
-        object.__setattr__(self, "graded", tuple(self.graded))
+        object.__setattr__(self, "measures", tuple(self.measures))
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")
         if self.replicates < 1 or not 0 < self.level < 1:

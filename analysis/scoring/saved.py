@@ -56,8 +56,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
         "kind": KIND,
         "version": VERSION,
         "fingerprint": pairs.fingerprint,
-        "options": asdict(options)
-        | {"directions": dict(options.directions), "threshold": pairs.cut(options.threshold)},
+        "options": _options_json(options, pairs.cut(options.threshold)),
         "judgments": {
             "query_id": pairs.query_id.tolist(),
             "result_id": pairs.result_id.tolist(),
@@ -121,6 +120,17 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
         raise RelstudyError(f"{file}: the saved comparison is damaged ({error!r}); write it again") from None
 
 
+def _options_json(options: ScoringOptions, cut: float) -> dict[str, Any]:
+    """The options as the file has them: the threshold is the cut that was used."""
+    values = asdict(options) | {"directions": dict(options.directions), "threshold": cut}
+    # the field was called graded when the first files were written, and these stay readable
+    return {("graded" if name == "measures" else name): value for name, value in values.items()}
+
+
+def _options_of(content: dict[str, Any]) -> ScoringOptions:
+    return ScoringOptions(**{("measures" if name == "graded" else name): value for name, value in content.items()})
+
+
 def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     table = content["judgments"]
     probability, of_query = table["inclusion_probability"], table.get("query_probability")
@@ -137,7 +147,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")
-    options = ScoringOptions(**content["options"])
+    options = _options_of(content["options"])
     candidates = []
     for entry in content["systems"]:
         aligned = _array(entry["score"])

@@ -192,7 +192,7 @@ def score(
         "threshold": threshold,
         "weights": weights,
         "policy": policy,
-        "graded": None if measures is None else tuple(measures),
+        "measures": None if measures is None else tuple(measures),
         "replicates": replicates,
         "seed": seed,
         "level": level,

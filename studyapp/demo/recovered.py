@@ -143,7 +143,7 @@ class Census:
     @cached_property
     def indices(self) -> ScoreResult:
         """The indices of `relstudy score`, over all pairs and without sampling."""
-        options = ScoringOptions(threshold=self.threshold, replicates=1, low_coverage=True, graded=())
+        options = ScoringOptions(threshold=self.threshold, replicates=1, low_coverage=True, measures=())
         return score_systems(self.judgments, self.scores, options=options)
 
     def at(self, system: str, cut: float) -> tuple[float, float]:

@@ -36,7 +36,7 @@ def scored(**options: object) -> ScoreResult:
 def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
     level: float, bar: str, often: str
 ) -> None:
-    page = score_page(scored(level=level, graded=()))
+    page = score_page(scored(level=level, measures=()))
     assert f"the bar its {bar} interval" in page and f"Intervals at {bar}" in page
     assert page.count(f"in {often} studies that draw other queries of this collection") == 2
     assert f"Below {1 - level:g} this page speaks of more than chance" in page
@@ -44,13 +44,13 @@ def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
 
 
 def test_an_interval_speaks_of_the_collection_only_where_it_was_made_for_it() -> None:
-    assert "other queries of this collection" in str(reading_indices(scored(graded=())))
-    opened = str(reading_indices(scored(graded=(), population="open")))
+    assert "other queries of this collection" in str(reading_indices(scored(measures=())))
+    opened = str(reading_indices(scored(measures=(), population="open")))
     assert "studies with other queries like these" in opened and "this collection" not in opened
 
 
 def test_only_what_is_on_the_page_is_explained() -> None:
-    result = scored(graded=())
+    result = scored(measures=())
     assert [term for term, _ in reading_indices(result)][-2:] == ["p", "Weight"]
     alone = replace(result, systems=result.systems[:1], weighting=Weighting.EQUAL)
     assert [term for term, _ in reading_indices(alone)][-1] == "Interval"
@@ -60,5 +60,5 @@ def test_only_what_is_on_the_page_is_explained() -> None:
 def test_each_graded_measure_is_explained_once_and_unknown_ones_are_left_alone() -> None:
     names = ["AP", "AP(rel=2)", "nDCG@5", "nDCG@10", "P@3", "RR", "APX", "Judged@10"]
     assert [term for term, _ in reading_graded(names)] == ["nDCG@5, nDCG@10", "P@3", "AP, AP(rel=2)", "RR"]
-    section = measures(scored(graded=("Judged@10",)))
+    section = measures(scored(measures=("Judged@10",)))
     assert section is not None and len(section.blocks) == 1

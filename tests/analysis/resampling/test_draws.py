@@ -21,7 +21,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, simple_random_sample, systematic_sample
 from tests.analysis.made import tables
 
-FEW = ScoringOptions(replicates=200, graded=("P@5",))
+FEW = ScoringOptions(replicates=200, measures=("P@5",))
 
 
 def study(random: np.random.Generator, queries: int = 8, results: int = 5) -> dict[str, np.ndarray]:

@@ -21,7 +21,7 @@ from relstudy.analysis.scoring.saved import comparison_json, read_comparison, sa
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
-FEW = ScoringOptions(replicates=200, graded=())
+FEW = ScoringOptions(replicates=200, measures=())
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -125,6 +125,15 @@ def test_a_new_system_is_placed_among_saved_ones_exactly_as_if_all_were_scored_t
     apart = score_candidates(saved.pairs, [*saved.candidates, new], saved.options).as_json()
     together = score_candidates(pairs, list(every.values()), FEW).as_json()
     assert json.dumps(apart) == json.dumps(together)
+
+
+def test_a_saved_comparison_names_measures_as_the_first_files_did(tmp_path: Path) -> None:
+    judgments, scores = tables(systems=(0.9,))
+    pairs = JudgedPairs.of(judgments)
+    options = ScoringOptions(replicates=2, measures=("P@5", "AP"))
+    save_comparison(pairs, [candidate_of(pairs, "s0", scores, options)], options, tmp_path / "saved.json")
+    assert json.loads((tmp_path / "saved.json").read_text())["options"]["graded"] == ["P@5", "AP"]
+    assert read_comparison(tmp_path / "saved.json").options.measures == ("P@5", "AP")
 
 
 def test_a_saved_comparison_keeps_the_finite_population_of_queries(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
-FEW = ScoringOptions(replicates=100, graded=())
+FEW = ScoringOptions(replicates=100, measures=())
 
 
 def test_json_keeps_the_contract_and_is_strict() -> None:
@@ -42,7 +42,7 @@ def test_scoring_twice_gives_the_same_numbers_and_another_seed_other_intervals()
     judgments, scores = tables()
     first, again = (json.dumps(score_systems(judgments, scores, options=FEW).as_json()) for _ in range(2))
     assert first == again
-    other = score_systems(judgments, scores, options=ScoringOptions(replicates=100, seed=1, graded=()))
+    other = score_systems(judgments, scores, options=ScoringOptions(replicates=100, seed=1, measures=()))
     mine = score_systems(judgments, scores, options=FEW)
     assert other["s0"].raw.pearson.value == mine["s0"].raw.pearson.value
     assert other["s0"].raw.pearson.low != mine["s0"].raw.pearson.low
@@ -87,7 +87,7 @@ def test_a_distance_is_ranked_the_other_way_and_this_is_said() -> None:
     stated = score_systems(
         judgments,
         scores.assign(score=-scores["score"]),
-        options=ScoringOptions(replicates=10, directions={"s0": "higher"}, graded=()),
+        options=ScoringOptions(replicates=10, directions={"s0": "higher"}, measures=()),
     )
     assert stated["s0"].normalised_rank.value == pytest.approx(1 - plain.normalised_rank.value)
 
@@ -97,7 +97,7 @@ def test_coverage_below_half_is_refused_unless_allowed() -> None:
     few = scores.iloc[:100]
     with pytest.raises(RelstudyError, match=r"scores 100 of 300 judged pairs \(33%\), less than half"):
         score_systems(judgments, few, options=FEW)
-    result = score_systems(judgments, few, options=ScoringOptions(replicates=50, low_coverage=True, graded=()))
+    result = score_systems(judgments, few, options=ScoringOptions(replicates=50, low_coverage=True, measures=()))
     assert result["s0"].coverage.fraction == pytest.approx(1 / 3)
     assert any("100 of 300 judged pairs" in note for note in result.notes)
 
@@ -121,7 +121,7 @@ def test_dropped_pairs_leave_the_figures_of_the_scored_pairs() -> None:
 def test_policy_worst_ranks_unscored_pairs_below_all_others_and_ties_them() -> None:
     judgments, scores = tables(systems=(0.7,))
     kept = scores.iloc[40:]
-    worst = score_systems(judgments, kept, options=ScoringOptions(replicates=50, policy="worst", graded=()))["s0"]
+    worst = score_systems(judgments, kept, options=ScoringOptions(replicates=50, policy="worst", measures=()))["s0"]
     filled = scores.assign(score=scores["score"].where(np.arange(len(scores)) >= 40, -1e6))
     by_hand = score_systems(judgments, filled, options=FEW)["s0"]
     assert worst.average_precision.value == pytest.approx(by_hand.average_precision.value, abs=1e-12)
@@ -147,7 +147,7 @@ def test_no_relevant_pair_leaves_retrieval_empty_with_the_reason_and_keeps_corre
 
 def test_only_relevant_pairs_leave_normalised_rank_empty_with_the_reason() -> None:
     judgments, scores = tables(systems=(0.7,))
-    system = score_systems(judgments, scores, options=ScoringOptions(threshold=-99, replicates=50, graded=()))["s0"]
+    system = score_systems(judgments, scores, options=ScoringOptions(threshold=-99, replicates=50, measures=()))["s0"]
     assert system.normalised_rank.reason == "all pairs are relevant"
     assert system.average_precision.value == 1.0
 
@@ -173,7 +173,7 @@ def test_pairs_of_unknown_probability_leave_weighted_figures_empty_with_their_nu
     assert result["s0"].average_precision.reason == "2 of 300 pairs have no inclusion probability"
     assert result["s0"].raw.spearman.value is not None
     assert any("2 of 300 pairs have no inclusion probability" in note for note in result.notes)
-    equal = score_systems(judgments, scores, options=ScoringOptions(weights="equal", replicates=50, graded=()))
+    equal = score_systems(judgments, scores, options=ScoringOptions(weights="equal", replicates=50, measures=()))
     assert equal["s0"].average_precision.value is not None
 
 
@@ -182,7 +182,7 @@ def test_judgments_without_probabilities_weigh_alike_and_say_so() -> None:
     plain = judgments.drop(columns="inclusion_probability")
     result = score_systems(plain, scores, options=FEW)
     assert result.conventions["weights"] == "equal: the judgments carry no inclusion probability"
-    equal = score_systems(judgments, scores, options=ScoringOptions(weights="equal", replicates=100, graded=()))
+    equal = score_systems(judgments, scores, options=ScoringOptions(weights="equal", replicates=100, measures=()))
     assert result["s0"].average_precision.value == equal["s0"].average_precision.value
 
 
@@ -194,7 +194,7 @@ def test_the_papers_weights_follow_its_pseudo_code() -> None:
     precision, recall = np.cumsum(weight * relevant) / np.cumsum(weight), np.cumsum(weight * relevant)
     recall /= recall[-1]
     expected = np.sum(np.diff(recall, prepend=0) * precision)
-    system = score_systems(judgments, scores, options=ScoringOptions(weights="rank-power", replicates=10, graded=()))[
+    system = score_systems(judgments, scores, options=ScoringOptions(weights="rank-power", replicates=10, measures=()))[
         "s0"
     ]
     assert system.average_precision.value == pytest.approx(expected, abs=1e-12)

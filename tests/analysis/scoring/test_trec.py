@@ -127,7 +127,7 @@ def test_on_a_scale_from_0_to_6_the_gains_are_the_ratings_though_nobody_gave_a_0
     judgments = pd.DataFrame(ids | {"judgment": rng.integers(1, 7, 80).astype(float), "scale_low": 0, "scale_high": 6})
     judgments["scale_step"] = 1
     scores = pd.DataFrame(ids | {"system": "one", "score": rng.random(80)})
-    options = ScoringOptions(directions={"*": "higher"}, replicates=2, graded=("nDCG@5",))
+    options = ScoringOptions(directions={"*": "higher"}, replicates=2, measures=("nDCG@5",))
     result = score_systems(judgments, scores, options=options)
     qrels = [
         ir_measures.Qrel(q, r, int(j))
