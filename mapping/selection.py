@@ -21,100 +21,131 @@ INCREASING: dict[str, bool | str] = {"auto": "auto", "higher": True, "lower": Fa
 """What a direction means to an estimator."""
 
 
-def fit_mapping(
-    scores: ArrayLike,
-    judgments: ArrayLike,
-    queries: ArrayLike,
-    method: str,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-    system: str = "",
-    direction: str = "auto",
-) -> FittedMapping:
-    """Fit one method to all pairs. Shapes (n,); the result is applied with `predict`.
-
-    `direction` is as in `cross_fit`.
-    """
-    estimator = make_mapping(method, seed, increasing=INCREASING[direction]).fit(
-        scores, judgments, sample_weight=weights, groups=queries
-    )
-    return _named(estimator.mapping_, system)
-
-
-def cross_fit(
-    scores: ArrayLike,
-    judgments: ArrayLike,
-    queries: ArrayLike,
-    method: str = BEST,
-    folds: int = 10,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-    direction: str = "auto",
-) -> np.ndarray:
-    """Mapped scores out of fold: each pair mapped by a fit that saw no pair of its query.
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """The judged pairs of one system that its mapping is fitted to.
 
     Parameters
     ----------
     scores : one system's scores, shape (n,), finite
     judgments : shape (n,), finite
     queries : query of each pair, shape (n,)
-    method : one of EVERY_METHOD, or "best": chosen anew inside each training part, so that the choice, too, is out
-        of fold
-    folds : number of folds, whole queries each; where there are fewer queries, each query is a fold
-    seed : of the folds and of random methods
     weights : weight of each pair in the fits, shape (n,), or None for equal weights
+    system : name, which the mapping takes
+
+    Raises
+    ------
+    ValueError
+        where the arrays differ in length
+    RelstudyError
+        where there is no pair
+    """
+
+    scores: np.ndarray
+    judgments: np.ndarray
+    queries: np.ndarray
+    weights: np.ndarray | None = None
+    system: str = ""
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        judgments: ArrayLike,
+        queries: ArrayLike,
+        weights: ArrayLike | None = None,
+        system: str = "",
+    ) -> None:
+        x, y, q = np.asarray(scores, dtype=float), np.asarray(judgments, dtype=float), np.asarray(queries)
+        w = None if weights is None else np.asarray(weights, dtype=float)
+        if not (x.shape == y.shape == q.shape and x.ndim == 1 and (w is None or w.shape == x.shape)):
+            raise ValueError("scores, judgments, queries and weights must have one entry per pair")
+        if len(x) == 0:
+            raise RelstudyError("a mapping needs at least one judged pair")
+        for name, value in (("scores", x), ("judgments", y), ("queries", q), ("weights", w), ("system", system)):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def is_one_query(self) -> bool:
+        """Whether all pairs belong to one query, so that none can be held out."""
+        return len(np.unique(self.queries)) < 2
+
+    def among(self, chosen: np.ndarray) -> ScoredPairs:
+        """Only the pairs where `chosen`, bool (n,), is true."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return ScoredPairs(self.scores[chosen], self.judgments[chosen], self.queries[chosen], weights, self.system)
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How mappings are fitted.
+
+    Parameters
+    ----------
+    folds : number of folds, whole queries each, at least 2; where there are fewer queries, each query is a fold
+    seed : of the folds and of random methods
     direction : "higher" or "lower" score is better, which binds every fit; "auto": by the sign of Spearman's rho of the
         pairs fitted to
+    """
+
+    folds: int = 10
+    seed: int = 0
+    direction: str = "auto"
+
+
+DEFAULT = FitSettings()
+
+
+def fit_mapping(pairs: ScoredPairs, method: str, settings: FitSettings = DEFAULT) -> FittedMapping:
+    """One method, one of EVERY_METHOD, fitted to all pairs; the result is applied with `predict`."""
+    estimator = make_mapping(method, settings.seed, increasing=INCREASING[settings.direction]).fit(
+        pairs.scores, pairs.judgments, sample_weight=pairs.weights, groups=pairs.queries
+    )
+    return replace(estimator.mapping_, system=pairs.system)
+
+
+def cross_fit(pairs: ScoredPairs, method: str = BEST, settings: FitSettings = DEFAULT) -> np.ndarray:
+    """Mapped scores out of fold: each pair mapped by a fit that saw no pair of its query.
+
+    Parameters
+    ----------
+    method : one of EVERY_METHOD, or "best": chosen anew inside each training part, so that the choice, too, is out
+        of fold
 
     Returns
     -------
-    shape (n,), in the order given, on the scale of the judgments
+    shape (n,), in the order of the pairs, on the scale of the judgments
 
     Raises
     ------
     RelstudyError
-        where there are fewer than two queries, or an unknown method
+        where there are fewer than two queries, fewer than two folds, or an unknown method
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.arange(40) / 40
-    >>> mapped = cross_fit(x, 1 + 4 * x, np.arange(40) % 8, "isotonic", folds=4)
+    >>> mapped = cross_fit(ScoredPairs(x, 1 + 4 * x, np.arange(40) % 8), "isotonic", FitSettings(folds=4))
     >>> mapped[:3].round(2).tolist()
     [1.1, 1.1, 1.2]
     """
-    x, y, q, w = _arrays(scores, judgments, queries, weights)
-    fold = _folds(q, folds, seed)
-    mapped = np.empty(len(x))
+    fold = _folds(pairs.queries, settings)
+    mapped = np.empty(len(pairs))
     for k in range(int(fold.max()) + 1):
         test = fold == k
-        train = ~test
-        part = None if w is None else w[train]
-        chosen = method
-        if method == BEST:
-            chosen = best_method(x[train], y[train], q[train], folds, seed, part, direction=direction)
-        fitted = fit_mapping(x[train], y[train], q[train], chosen, seed, part, direction=direction)
-        mapped[test] = fitted.predict(x[test])
+        training = pairs.among(~test)
+        chosen = best_method(training, settings) if method == BEST else method
+        mapped[test] = fit_mapping(training, chosen, settings).predict(pairs.scores[test])
     return mapped
 
 
-def best_method(
-    scores: np.ndarray,
-    judgments: np.ndarray,
-    queries: np.ndarray,
-    folds: int = 10,
-    seed: int = 0,
-    weights: np.ndarray | None = None,
-    methods: Sequence[str] = METHODS,
-    direction: str = "auto",
-) -> str:
+def best_method(pairs: ScoredPairs, settings: FitSettings = DEFAULT, methods: Sequence[str] = METHODS) -> str:
     """The method with the greatest cross-validated correlation; the first where one query allows none."""
-    if len(np.unique(queries)) < 2:
+    if pairs.is_one_query:
         return methods[0]
-    correlations = [
-        correlation(cross_fit(scores, judgments, queries, method, folds, seed, weights, direction), judgments) or 0.0
-        for method in methods
-    ]
+    correlations = [correlation(cross_fit(pairs, method, settings), pairs.judgments) or 0.0 for method in methods]
     return methods[int(np.argmax(correlations))]
 
 
@@ -165,24 +196,16 @@ class Choice:
 
 
 def choose(
-    scores: ArrayLike,
-    judgments: ArrayLike,
-    queries: ArrayLike,
+    pairs: ScoredPairs,
     methods: Sequence[str] = METHODS,
-    folds: int = 10,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-    system: str = "",
+    settings: FitSettings = DEFAULT,
     resamples: int = 2000,
-    direction: str = "auto",
 ) -> Choice:
     """Compare methods on one system's scores out of fold, and fit the best of them to all pairs.
 
     Parameters
     ----------
-    scores, judgments, queries, weights, folds, seed, direction : as in `cross_fit`
     methods : the methods to compare
-    system : name for the mapping
     resamples : bootstrap samples of queries behind each 95 % interval
 
     Returns
@@ -190,22 +213,21 @@ def choose(
     Choice. With fewer than two queries nothing is out of fold: those figures are missing with the reason, and the first
     of `methods` is taken.
     """
-    x, y, q, w = _arrays(scores, judgments, queries, weights)
     scored: dict[str, MethodScore] = {}
     predictions: dict[str, np.ndarray] = {}
     fits: dict[str, FittedMapping] = {}
-    single = len(np.unique(q)) < 2
     for method in methods:
-        fits[method] = fit_mapping(x, y, q, method, seed, w, system, direction)
-        in_sample = _correlation_estimate(fits[method].predict(x), y)
-        if single:
+        fits[method] = fit_mapping(pairs, method, settings)
+        in_sample = _correlation_estimate(fits[method].predict(pairs.scores), pairs.judgments)
+        if pairs.is_one_query:
             missing = Estimate.missing("all pairs belong to one query, so nothing can be held out")
             scored[method] = MethodScore(in_sample, missing, missing)
             continue
-        predictions[method] = cross_fit(x, y, q, method, folds, seed, w, direction)
-        scored[method] = MethodScore(in_sample, *over_queries(predictions[method], y, q, resamples, seed))
+        predictions[method] = cross_fit(pairs, method, settings)
+        out_of_fold, rmse = over_queries(predictions[method], pairs.judgments, pairs.queries, resamples, settings.seed)
+        scored[method] = MethodScore(in_sample, out_of_fold, rmse)
     best = max(methods, key=lambda method: _value(scored[method].out_of_fold))
-    return Choice(system, scored, best, fits[best], predictions)
+    return Choice(pairs.system, scored, best, fits[best], predictions)
 
 
 def correlation(predicted: np.ndarray, judgments: np.ndarray) -> float | None:
@@ -254,26 +276,10 @@ def _value(estimate: Estimate) -> float:
     return -math.inf if estimate.value is None else estimate.value
 
 
-def _arrays(
-    scores: ArrayLike, judgments: ArrayLike, queries: ArrayLike, weights: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    x, y, q = np.asarray(scores, dtype=float), np.asarray(judgments, dtype=float), np.asarray(queries)
-    w = None if weights is None else np.asarray(weights, dtype=float)
-    if not (x.shape == y.shape == q.shape and x.ndim == 1 and (w is None or w.shape == x.shape)):
-        raise ValueError("scores, judgments, queries and weights must have one entry per pair")
-    if len(x) == 0:
-        raise RelstudyError("a mapping needs at least one judged pair")
-    return x, y, q, w
-
-
-def _folds(queries: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    if folds < 2:
-        raise RelstudyError(f"cross-validation needs at least 2 folds, not {folds}")
-    fold = folds_by_group(queries, folds, seed)
+def _folds(queries: np.ndarray, settings: FitSettings) -> np.ndarray:
+    if settings.folds < 2:
+        raise RelstudyError(f"cross-validation needs at least 2 folds, not {settings.folds}")
+    fold = folds_by_group(queries, settings.folds, settings.seed)
     if fold.max() == 0:
         raise RelstudyError("all pairs belong to one query, so nothing can be held out; at least two are needed")
     return fold
-
-
-def _named(mapping: FittedMapping, system: str) -> FittedMapping:
-    return replace(mapping, system=system)

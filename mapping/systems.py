@@ -14,7 +14,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.mapping.directions import DIRECTIONS
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
-from relstudy.mapping.selection import Choice, choose
+from relstudy.mapping.selection import Choice, FitSettings, ScoredPairs, choose
 
 WEIGHTS = ("equal", "design")
 Progress = Callable[[Sequence[str]], Iterable[str]]
@@ -49,10 +49,10 @@ class FitOptions:
             if direction not in DIRECTIONS:
                 raise RelstudyError(f"the direction of {system!r} is higher, lower or auto; not {direction!r}")
 
-    def direction(self, system: str, known: Mapping[str, str]) -> str:
-        """Which scores of a system are better: as stated, else as `known` of its scores, else "auto"."""
+    def direction(self, system: str, definite: Mapping[str, str]) -> str:
+        """Which scores of a system are better: as stated, else as they are by definition, else "auto"."""
         stated = self.directions.get(system, self.directions.get("*", "auto"))
-        return known.get(system, "auto") if stated == "auto" else stated
+        return definite.get(system, "auto") if stated == "auto" else stated
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -123,16 +123,11 @@ def fit_systems(
     fits = []
     for name in progress(list(rows)):
         part = pairs.loc[rows[name]]
+        weight = None if weights is None else weights[rows[name]]
         choice = choose(
-            part["score"],
-            part["judgment"],
-            part["query_id"],
-            methods=options.methods,
-            folds=options.folds,
-            seed=options.seed,
-            weights=None if weights is None else weights[rows[name]],
-            system=name,
-            direction=directions[name],
+            ScoredPairs(part["score"], part["judgment"], part["query_id"], weight, name),
+            options.methods,
+            FitSettings(options.folds, options.seed, directions[name]),
         )
         fits.append(SystemFit(_with_predictions(choice, part, options, directions[name]), part, directions[name]))
     return fits, notes

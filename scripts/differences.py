@@ -17,7 +17,7 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.scoring.judged import rank_power_weights
-from relstudy.mapping.selection import cross_fit, fit_mapping
+from relstudy.mapping.selection import ScoredPairs, cross_fit, fit_mapping
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
 PAIR = ["query_id", "result_id"]
@@ -71,9 +71,10 @@ def folds() -> None:
         pairs = pd.read_csv(file, dtype=dict.fromkeys(PAIR, str)).merge(judgments, on=PAIR)
         score, judgment = pairs["score"].to_numpy(), pairs["judgment"].to_numpy()
         query = pairs["query_id"].to_numpy()
-        own = fit_mapping(score, judgment, query, "isotonic").predict(score)
-        held_out = cross_fit(score, judgment, query, "isotonic")
-        pair = [np.corrcoef(mapped, judgment)[0, 1] for mapped in (own, held_out)]
+        scored = ScoredPairs(score, judgment, query)
+        in_sample = fit_mapping(scored, "isotonic").predict(score)
+        out_of_fold = cross_fit(scored, "isotonic")
+        pair = [np.corrcoef(mapped, judgment)[0, 1] for mapped in (in_sample, out_of_fold)]
         print(f"  {file.stem:<43} {pair[0]:.3f}      {pair[1]:.3f}")
 
 
@@ -82,7 +83,7 @@ def maximum() -> None:
     random = np.random.default_rng(1)
     score = np.sort(random.normal(size=200))
     judgment = score + 1.5 * random.normal(size=200)
-    fitted = fit_mapping(score, judgment, np.arange(200), "isotonic").predict(score)
+    fitted = fit_mapping(ScoredPairs(score, judgment, np.arange(200)), "isotonic").predict(score)
     best = np.corrcoef(fitted, judgment)[0, 1]
     steps = np.maximum(np.diff(fitted), 0)
     tries = []

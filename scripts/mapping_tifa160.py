@@ -22,7 +22,7 @@ from relstudy.common.console import print_table, progress
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import METHODS
 from relstudy.mapping.scores import read_scores
-from relstudy.mapping.selection import correlation, cross_fit, fit_mapping
+from relstudy.mapping.selection import FitSettings, ScoredPairs, correlation, cross_fit, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa160_likert"
 
@@ -62,16 +62,17 @@ def main() -> None:
     inside: dict[str, list[float]] = {method: [] for method in METHODS}
     for system, part in progress(list(table.groupby("system")), "systems"):
         x, y, q = (part[name].to_numpy() for name in ("score", "judgment", "query_id"))
-        mapped = {method: cross_fit(x, y, q, method, 10, arguments.seed) for method in METHODS}
+        pairs, settings = ScoredPairs(x, y, q), FitSettings(10, arguments.seed)
+        mapped = {method: cross_fit(pairs, method, settings) for method in METHODS}
         scored = {"scikit-learn isotonic": figures(peer(x, y, folds_by_group(q, 10, arguments.seed)), y)}
         scored |= {method: figures(mapped[method], y) for method in METHODS}
         scored["best, by these folds"] = max((scored[method] for method in METHODS), key=lambda pair: pair[0])
         if arguments.nested:
-            scored["best, nested"] = figures(cross_fit(x, y, q, "best", 10, arguments.seed), y)
+            scored["best, nested"] = figures(cross_fit(pairs, "best", settings), y)
         scored["raw scores"] = (correlation(x, y) or 0.0, np.nan)
         rows[str(system)] = scored
         for method in METHODS:
-            inside[method].append(correlation(fit_mapping(x, y, q, method).predict(x), y) or 0.0)
+            inside[method].append(correlation(fit_mapping(pairs, method).predict(x), y) or 0.0)
     if arguments.systems:
         names = list(next(iter(rows.values())))
         body = [[system, *(f"{scored[name][0]:.3f}" for name in names)] for system, scored in rows.items()]

@@ -15,7 +15,7 @@ from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import fingerprint, order_of_pairs
-from relstudy.mapping.selection import cross_fit, fit_mapping
+from relstudy.mapping.selection import FitSettings, ScoredPairs, cross_fit, fit_mapping
 
 
 def map_scores(
@@ -87,7 +87,9 @@ def cross_fitted(
                 values[candidate.used] = _one_constant(predictions, query, options)
                 return values, replace(used, origin=MappingOrigin.KEPT, weights=kept.weights)
         used = replace(used, origin=MappingOrigin.ANEW, why_anew=why_anew or "")
-    predictions = cross_fit(score, judgment, query, method, options.folds, options.seed, direction=direction)
+    predictions = cross_fit(
+        ScoredPairs(score, judgment, query), method, FitSettings(options.folds, options.seed, direction)
+    )
     values[candidate.used] = _one_constant(predictions, query, options)
     return values, used
 
@@ -99,8 +101,9 @@ def fitted_to_all(
     if given is not None and not (candidate.direction.binds and given.increasing != candidate.direction.higher):
         return given
     score, judgment, query = _used(pairs, candidate)
-    direction = direction_of_fits(candidate, given)
-    return fit_mapping(score, judgment, query, _whole(method), options.seed, system=candidate.name, direction=direction)
+    used = ScoredPairs(score, judgment, query, system=candidate.name)
+    settings = FitSettings(options.folds, options.seed, direction_of_fits(candidate, given))
+    return fit_mapping(used, _whole(method), settings)
 
 
 def direction_of_fits(candidate: Candidate, given: FittedMapping | None = None) -> str:

@@ -35,7 +35,7 @@ class ScoringOptions:
         like these), or "auto" (`JudgedPairs.population`)
     directions : system -> "higher", "lower" or "auto"; "*" stands for all others
     measures : of ir-measures, by their names; () for none
-    method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.selection`, "best",
+    method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.methods`, "best",
         "none"
     folds : folds by query of that mapping, at least 2
     """

@@ -28,7 +28,16 @@ from relstudy.mapping.local_search import LocalCorrelationMapping
 from relstudy.mapping.methods import METHODS
 from relstudy.mapping.quadratic import QuadraticMapping
 from relstudy.mapping.scores import read_scores
-from relstudy.mapping.selection import best_method, choose, correlation, cross_fit, fit_mapping, over_queries
+from relstudy.mapping.selection import (
+    FitSettings,
+    ScoredPairs,
+    best_method,
+    choose,
+    correlation,
+    cross_fit,
+    fit_mapping,
+    over_queries,
+)
 
 ESTIMATORS = [
     IsotonicMapping(),
@@ -152,7 +161,7 @@ def test_cross_fit_maps_each_pair_by_a_fit_that_saw_no_pair_of_its_query() -> No
     rng = np.random.default_rng(2)
     x, q = rng.normal(size=120), np.repeat([f"q{i}" for i in range(20)], 6)
     y = x + rng.normal(size=120)
-    mapped = cross_fit(x, y, q, "isotonic", folds=5, seed=3)
+    mapped = cross_fit(ScoredPairs(x, y, q), "isotonic", FitSettings(folds=5, seed=3))
     fold = folds_by_group(q, 5, 3)
     for k in range(5):
         peer = IsotonicRegression(out_of_bounds="clip").fit(x[fold != k], y[fold != k])
@@ -166,13 +175,13 @@ def test_weights_of_zero_leave_pairs_out_of_the_fits() -> None:
     y, w = x + rng.normal(size=90), np.ones(90)
     y[:10], w[:10] = 1000.0, 0.0
     for method in METHODS:
-        assert cross_fit(x, y, q, method, 5, 0, w).max() < 10
+        assert cross_fit(ScoredPairs(x, y, q, w), method, FitSettings(5)).max() < 10
 
 
 def test_pure_noise_correlates_in_sample_and_not_out_of_fold() -> None:
     rng = np.random.default_rng(4)
     x, y, q = rng.normal(size=400), rng.normal(size=400), np.arange(400) % 80
-    choice = choose(x, y, q, methods=("isotonic",))
+    choice = choose(ScoredPairs(x, y, q), methods=("isotonic",))
     scored = choice.methods["isotonic"]
     assert scored.in_sample.value is not None and scored.in_sample.value > 0.1
     assert scored.out_of_fold.value is not None and scored.out_of_fold.value < 0.1
@@ -183,12 +192,13 @@ def test_best_is_chosen_anew_inside_each_training_part() -> None:
     rng = np.random.default_rng(5)
     x, q = rng.uniform(size=120), np.arange(120) % 20
     y = x + rng.normal(size=120)
-    mapped = cross_fit(x, y, q, "best", folds=4, seed=1)
+    mapped = cross_fit(ScoredPairs(x, y, q), "best", FitSettings(folds=4, seed=1))
     fold = folds_by_group(q, 4, 1)
     for k in range(4):
         train = fold != k
-        chosen = best_method(x[train], y[train], q[train], 4, 1)
-        fitted = fit_mapping(x[train], y[train], q[train], chosen, 1)
+        training = ScoredPairs(x[train], y[train], q[train])
+        chosen = best_method(training, FitSettings(folds=4, seed=1))
+        fitted = fit_mapping(training, chosen, FitSettings(seed=1))
         np.testing.assert_array_equal(mapped[~train], fitted.predict(x[~train]))
 
 
@@ -210,17 +220,18 @@ def test_the_interval_is_the_bootstrap_over_queries_written_out() -> None:
 
 
 def test_what_cannot_be_computed_has_its_reason() -> None:
-    one_query = choose([1, 2, 3], [1, 3, 2], ["q", "q", "q"])
+    one_query = choose(ScoredPairs([1, 2, 3], [1, 3, 2], ["q", "q", "q"]))
     assert one_query.methods["isotonic"].out_of_fold.reason is not None
     assert one_query.best == "isotonic"
     with pytest.raises(RelstudyError, match="one query"):
-        cross_fit([1, 2, 3], [1, 3, 2], ["q", "q", "q"], "isotonic")
-    constant = choose([1, 1, 1, 1], [1, 2, 3, 4], ["a", "b", "a", "b"], methods=("isotonic",)).methods["isotonic"]
+        cross_fit(ScoredPairs([1, 2, 3], [1, 3, 2], ["q", "q", "q"]), "isotonic")
+    queries = ["a", "b", "a", "b"]
+    constant = choose(ScoredPairs([1, 1, 1, 1], [1, 2, 3, 4], queries), ("isotonic",)).methods["isotonic"]
     assert (constant.in_sample.value, constant.in_sample.reason) == (0.0, "no monotone relation")
-    equal = choose([1, 2, 3, 4], [3, 3, 3, 3], ["a", "b", "a", "b"], methods=("isotonic",)).methods["isotonic"]
+    equal = choose(ScoredPairs([1, 2, 3, 4], [3, 3, 3, 3], queries), ("isotonic",)).methods["isotonic"]
     assert equal.out_of_fold.value is None and equal.out_of_fold.reason == "all judgments are equal"
     with pytest.raises(RelstudyError, match="no mapping method 'spline'; there are: isotonic"):
-        cross_fit([1, 2], [1, 2], ["a", "b"], "spline")
+        cross_fit(ScoredPairs([1, 2], [1, 2], ["a", "b"]), "spline")
     assert correlation(np.full(5, 0.1), np.arange(5.0)) is None
 
 
@@ -242,7 +253,7 @@ def test_on_tifa160_isotonic_flatters_itself_by_four_hundredths(tifa: pd.DataFra
     for _, part in tifa.groupby("system"):
         x, y, q = (part[name].to_numpy() for name in ("score", "judgment", "query_id"))
         inside.append(correlation(IsotonicMapping().fit(x, y).predict(x), y))
-        outside.append(correlation(cross_fit(x, y, q, "isotonic", 10, seed=1), y))
+        outside.append(correlation(cross_fit(ScoredPairs(x, y, q), "isotonic", FitSettings(10, seed=1)), y))
     assert len(inside) == 19
     # seed 1 gives the folds on which .4509 and .4093 were measured; since then scores that differ by rounding alone are
     # one (spice has 0.4 and 0.4000000000000001), which moves them by 0.0001 and 0.0003
@@ -257,7 +268,7 @@ def test_on_tifa160_no_method_does_worse_out_of_fold_than_measured_when_this_was
         r, rmse = [], []
         for _, part in tifa.groupby("system"):
             x, y, q = (part[name].to_numpy() for name in ("score", "judgment", "query_id"))
-            mapped = cross_fit(x, y, q, method, 10, 1)
+            mapped = cross_fit(ScoredPairs(x, y, q), method, FitSettings(10, seed=1))
             r.append(correlation(mapped, y) or 0.0)
             rmse.append(np.sqrt(np.mean((mapped - y) ** 2)))
         # seed 1 gives the folds on which the goals were measured; half a unit of their last digit

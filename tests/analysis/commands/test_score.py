@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.mapping.selection import fit_mapping
+from relstudy.mapping.selection import ScoredPairs, fit_mapping
 from relstudy.studyapp.cli import main
 from tests.analysis.made import tables
 
@@ -65,7 +65,9 @@ def test_mapped_figures_are_out_of_fold_and_say_so(folder: Path) -> None:
 def test_a_fitted_mapping_gives_its_figure_in_sample_beside_one_out_of_fold(folder: Path) -> None:
     judgments, scores = tables(systems=(0.9, 0.5))
     own = scores[scores["system"] == "s0"]
-    mapping = fit_mapping(own["score"], judgments["judgment"], judgments["query_id"], "isotonic", system="s0")
+    mapping = fit_mapping(
+        ScoredPairs(own["score"], judgments["judgment"], judgments["query_id"], system="s0"), "isotonic"
+    )
     mapping.write(folder / "mappings" / "s0.json")
     content = answer(folder / "scores.csv", "-j", folder / "judgments.csv", "--mappings", folder / "mappings")
     mapped = content["systems"]["s0"]["mapped"]

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.commands.score import score
+from relstudy.common.reading_options import NAMES
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
@@ -50,7 +51,10 @@ def test_report_takes_every_choice_that_score_takes() -> None:
     def names(command: click.Command) -> set[str]:
         return {parameter.name or "" for parameter in command.params}
 
+    # what a report takes from the study's folder, where score reads anybody's tables
     files = {
+        *NAMES,
+        "by",
         "scores",
         "mappings",
         "ids",
