@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from relstudy.api.calibrating import read_ratings as read_ratings
     from relstudy.api.fitting import Mappings as Mappings
     from relstudy.api.fitting import fit as fit
+    from relstudy.api.inspecting import Inspection as Inspection
+    from relstudy.api.inspecting import inspect as inspect
     from relstudy.api.planning import Plan as Plan
     from relstudy.api.planning import plan as plan
     from relstudy.api.sampling import Sample as Sample
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 _OWNERS = {
     "CalibratedPanel": "relstudy.api.calibrating",
     "FittedMapping": "relstudy.mapping.fitted",
+    "Inspection": "relstudy.api.inspecting",
     "Mappings": "relstudy.api.fitting",
     "Plan": "relstudy.api.planning",
     "Ratings": "relstudy.calibration.ratings",
@@ -45,6 +48,7 @@ _OWNERS = {
     "Scores": "relstudy.api.scoring",
     "calibrate": "relstudy.api.calibrating",
     "fit": "relstudy.api.fitting",
+    "inspect": "relstudy.api.inspecting",
     "plan": "relstudy.api.planning",
     "read_mappings": "relstudy.mapping.fitted",
     "read_ratings": "relstudy.api.calibrating",
@@ -55,6 +59,7 @@ _OWNERS = {
 __all__ = [
     "CalibratedPanel",
     "FittedMapping",
+    "Inspection",
     "Mappings",
     "Plan",
     "Ratings",
@@ -65,6 +70,7 @@ __all__ = [
     "calibrate",
     "fit",
     "hashing",
+    "inspect",
     "plan",
     "read_mappings",
     "read_ratings",

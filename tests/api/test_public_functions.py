@@ -201,3 +201,17 @@ def test_importing_relstudy_loads_nothing_heavy_and_names_all_it_has() -> None:
     assert all(getattr(rs, name) is not None for name in rs.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = rs.nothing
+
+
+def test_a_file_and_the_same_dataframe_are_told_alike() -> None:
+    path = EXAMPLE / "ratings.csv"
+    of_file, of_frame = rs.inspect(path), rs.inspect(pd.read_csv(path))
+    assert of_file.kind == of_frame.kind == "ratings"
+    assert of_file.columns == of_frame.columns
+    assert of_file.as_json() == printed("inspect", path)
+
+
+def test_a_dataframe_that_names_nothing_is_unknown_and_its_command_names_a_file_to_save_it_to() -> None:
+    inspection = rs.inspect(pd.DataFrame({"colour": ["red", "blue"], "price": [1.0, 2.0]}))
+    assert inspection.kind == "unknown"
+    assert inspection.command is not None and "FILE" in inspection.command and "DataFrame" not in inspection.command

@@ -1,0 +1,50 @@
+"""What a table from elsewhere is, before anything is computed from it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pandas as pd
+
+from relstudy.analysis.inspection.files import inspect_file
+from relstudy.analysis.inspection.finding import Inspection
+from relstudy.analysis.inspection.tables import inspect_table
+from relstudy.api.inputs import Source, table_of
+
+__all__ = ["Inspection", "inspect"]
+
+NAME = "the DataFrame"
+
+
+def inspect(source: Source) -> Inspection:
+    """What a file or a DataFrame is, which column means what and why, what can be computed, and what to run next.
+
+    Parameters
+    ----------
+    source : a path (a table, a TREC run or qrels, codes, labels or vectors, or another tool's export), or a DataFrame
+
+    Returns
+    -------
+    Inspection, which prints as `relstudy inspect` does
+
+    Raises
+    ------
+    RelstudyError
+        when the file cannot be read, or is no table that can be told columns from
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ratings = {"worker": list("aabb"), "query": list("qqqq"), "doc": list("xyxy"), "rating": [1, 5, 2, 4]}
+    >>> answers = pd.DataFrame(ratings)
+    >>> {each.column: each.role for each in inspect(answers).columns}["worker"]
+    'rater_id'
+    """
+    if not isinstance(source, pd.DataFrame):
+        return inspect_file(source)
+    as_text = source.astype("str").where(source.notna(), "")
+    inspection = inspect_table(table_of(as_text, NAME))
+    # A DataFrame has no file that a command could be given: FILE stands for where it will be saved.
+    command = inspection.command and inspection.command.replace(shlex.quote(NAME), "FILE")
+    return replace(inspection, command=command)
