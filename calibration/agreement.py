@@ -190,8 +190,8 @@ def pairwise(panel: Panel, seed: int = 0) -> Pairwise:
     Examples
     --------
     >>> from relstudy.calibration.simulation import simulate_panel
-    >>> found = pairwise(simulate_panel(3, 40, 0, seed=1).panel)
-    >>> found.couples, found.kappa.value > 0.4
+    >>> agreement = pairwise(simulate_panel(3, 40, 0, seed=1).panel)
+    >>> agreement.couples, agreement.kappa.value > 0.4
     (3, True)
     """
     decided = panel.decided()
@@ -224,18 +224,18 @@ def pairwise(panel: Panel, seed: int = 0) -> Pairwise:
 
 def _couples(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Weighted kappa and Spearman of every couple of columns with enough common rows."""
-    known = ~np.isnan(matrix)
+    rated = ~np.isnan(matrix)
     upper = np.triu_indices(matrix.shape[1], 1)
     if not len(upper[0]):
         return np.empty(0), np.empty(0)
-    here = known.astype(float)
+    here = rated.astype(float)
     n = (here.T @ here)[upper]
     enough = n >= LEAST_COMMON
     with np.errstate(invalid="ignore", divide="ignore"):
-        filled = np.where(known, matrix, 0.0)
+        filled = np.where(rated, matrix, 0.0)
         covariance, x, y, xx, yy = _common_moments(filled, here, upper, n)
         kappa = 2 * covariance / (xx + yy + (x - y) ** 2)
-        if known.all():
+        if rated.all():
             ranks = rankdata(matrix, axis=0)
             covariance, _, _, xx, yy = _common_moments(ranks, here, upper, n)
             spearman = covariance / np.sqrt(xx * yy)

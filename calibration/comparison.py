@@ -157,26 +157,26 @@ def compare_rater(
         raise RelstudyError(f"{rater_id!r} is the only rater; there is nobody to compare with")
     code = int(np.flatnonzero(names == rater_id)[0])
     decided = ~np.isnan(panel.rating)
-    mine = (panel.rater == code) & decided
-    theirs = (panel.rater != code) & decided
-    shared = np.bincount(panel.pair[theirs], minlength=panel.n_pairs)
-    rows = mine & (shared[panel.pair] > 0)
+    by_rater = (panel.rater == code) & decided
+    by_others = (panel.rater != code) & decided
+    shared = np.bincount(panel.pair[by_others], minlength=panel.n_pairs)
+    rows = by_rater & (shared[panel.pair] > 0)
     bias = []
     for values in (panel.rating, result.calibrated):
-        total = np.bincount(panel.pair[theirs], values[theirs], panel.n_pairs)
+        total = np.bincount(panel.pair[by_others], values[by_others], panel.n_pairs)
         difference = values[rows] - total[panel.pair[rows]] / shared[panel.pair[rows]]
         bias.append(_mean_with_interval(difference, seed))
     agreement, common = agreement_with_others(panel.with_rating(result.calibrated))
     return Comparison(
         rater_id=rater_id,
-        share=float(mine.sum() / decided.sum()),
+        share=float(by_rater.sum() / decided.sum()),
         bias_before=bias[0],
         bias_after=bias[1],
         agreement=_fisher(agreement[code], int(common[code])),
         rank=int(1 + np.nansum(agreement > agreement[code])) if np.isfinite(agreement[code]) else None,
         raters=int(np.isfinite(agreement).sum()),
         shared=int(rows.sum()),
-        systems=tuple(_systems(result, mine, theirs, scores or [], seed)),
+        systems=tuple(_systems(result, by_rater, by_others, scores or [], seed)),
     )
 
 
@@ -210,16 +210,16 @@ def read_plain_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _systems(
-    result: Calibration, mine: np.ndarray, theirs: np.ndarray, scores: list[pd.DataFrame], seed: int
+    result: Calibration, by_rater: np.ndarray, by_others: np.ndarray, scores: list[pd.DataFrame], seed: int
 ) -> list[SystemRow]:
     if not scores:
         return []
     table = pd.concat(scores, ignore_index=True).dropna(subset="score")
-    sources = [_single_ratings(result, mine), _single_ratings(result, theirs)]
+    sources = [_single_ratings(result, by_rater), _single_ratings(result, by_others)]
     combined = result.judgments.frame[[*PAIR, "judgment"]].assign(weight=1.0)
     combined[PAIR] = combined[PAIR].astype("str")
     sources.append(combined)
-    found = []
+    systems = []
     for system, part in table.groupby("system", sort=False):
         joined = [source.merge(part, on=PAIR) for source in sources]
         sums = [_query_sums(frame) for frame in joined]
@@ -235,10 +235,10 @@ def _systems(
             else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
         )
         pairs = (sizes[0], sizes[1], sizes[2])
-        found.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
-    if not found:
+        systems.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
+    if not systems:
         raise RelstudyError("the score tables hold no score")
-    return found
+    return systems
 
 
 def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:

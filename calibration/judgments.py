@@ -159,7 +159,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("judgment", options=True)
-    known = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
+    scale_of_judgments = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
     read_probabilities(table, frame)
     repeated = frame.duplicated(PAIR)
     if repeated.any():
@@ -169,7 +169,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
-    return Judgments(frame, known, merged=int(repeated.sum()), notes=table.notes)
+    return Judgments(frame, scale_of_judgments, merged=int(repeated.sum()), notes=table.notes)
 
 
 def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | None = None) -> Judgments:
@@ -240,9 +240,9 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Check
     NaN where the table doesn't know the pair or its probability
     """
     table = read_pairs(path, "inclusion_probability")
-    known = [name for name in PROBABILITIES if name == "inclusion_probability" or table[name].notna().any()]
-    drawn = table[[*PAIR, *known]].drop_duplicates(PAIR)
-    return pairs[PAIR].astype("str").merge(drawn, on=PAIR, how="left", validate="many_to_one")[known]
+    probabilities = [name for name in PROBABILITIES if name == "inclusion_probability" or table[name].notna().any()]
+    drawn = table[[*PAIR, *probabilities]].drop_duplicates(PAIR)
+    return pairs[PAIR].astype("str").merge(drawn, on=PAIR, how="left", validate="many_to_one")[probabilities]
 
 
 def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
@@ -251,7 +251,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("rating", empty=True, options=True)
-    known = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
+    scale_of_ratings = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
     read_probabilities(table, frame)
     check_one_a_pair(table, frame[frame["judgment"].notna()])
     table.raise_faults()
@@ -265,7 +265,9 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         if "rater_id" in table.frame
         else "judgments are plain means of the ratings, since no rater is named"
     )
-    return Judgments(means.assign(**known.scale.columns()), known, averaged=True, notes=(*table.notes, note))
+    return Judgments(
+        means.assign(**scale_of_ratings.scale.columns()), scale_of_ratings, averaged=True, notes=(*table.notes, note)
+    )
 
 
 def _qrels_scale(judgments: Judgments) -> KnownScale:

@@ -74,14 +74,14 @@ def rater_lines(result: Calibration, *, alone: bool = False) -> str:
 def rater_agreement(result: Calibration, *, alone: bool = False) -> str:
     """Raters by leniency and by agreement with the others; flagged ones are named."""
     raters = result.raters
-    known = raters[np.isfinite(raters["agreement"].to_numpy(dtype=float))]
+    with_agreement = raters[np.isfinite(raters["agreement"].to_numpy(dtype=float))]
     with drawing(6.4, 3.6) as figure:
         ax = figure.subplots()
-        flagged = (known["flags"] != "").to_numpy()
-        x, y = known["mean"].to_numpy(dtype=float), known["agreement"].to_numpy(dtype=float)
+        flagged = (with_agreement["flags"] != "").to_numpy()
+        x, y = with_agreement["mean"].to_numpy(dtype=float), with_agreement["agreement"].to_numpy(dtype=float)
         ax.plot(x[~flagged], y[~flagged], "o", color=SERIES[0], markersize=5, alpha=0.8, markeredgewidth=0)
         ax.plot(x[flagged], y[flagged], "X", color=SERIES[1], markersize=7, markeredgewidth=0)
-        names = zip(known["rater_id"].astype("str")[flagged], x[flagged], y[flagged], strict=True)
+        names = zip(with_agreement["rater_id"].astype("str")[flagged], x[flagged], y[flagged], strict=True)
         for name, left, up in list(names)[:12]:
             ax.annotate(name, (left, up), xytext=(5, 4), textcoords="offset points", fontsize=8, color=MUTED)
         ax.axhline(0, color=GRID, linewidth=1)

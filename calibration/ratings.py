@@ -138,9 +138,9 @@ def check_ratings(
     for name in (*KEY, *(["pair_id"] if "pair_id" in frame else [])):
         frame[name] = table.texts(name)
     _check_one_scale(table)
-    known = _known_scale(table, scale)
+    rating_scale = _known_scale(table, scale)
     # a scale that was taken from the ratings holds all of them, but for those that are asked about already
-    low, high = (-np.inf, np.inf) if known.how == "values" else (known.scale.low, known.scale.high)
+    low, high = (-np.inf, np.inf) if rating_scale.how == "values" else (rating_scale.scale.low, rating_scale.scale.high)
     frame["rating"] = table.numbers("rating", low=low, high=high, empty=True, options=True)
     aside = _aside(table)
     base = _marked_base(table, base_column)
@@ -177,7 +177,7 @@ def check_ratings(
         frame["base"], rule = _rated_by_all(frame)
     return Ratings(
         frame=frame,
-        scale=known,
+        scale=rating_scale,
         merged=merged,
         aside=int(aside.sum()),
         base_rule=rule,
@@ -286,8 +286,8 @@ def _merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, 
     for row, first_row, rater in zip(rows["row"], rows["first_row"], rows["rater_id"], strict=True):
         before = "undecided" if blank[first_row] else text[first_row]
         allowed = f"rater {rater} already rated this pair {before} in row {table.row(first_row)}; keep one of the two"
-        found = "undecided" if blank[row] else text[row]
-        table.faults.append(Fault(table.file, table.row(row), "rating", found, allowed))
+        repeated_rating = "undecided" if blank[row] else text[row]
+        table.faults.append(Fault(table.file, table.row(row), "rating", repeated_rating, allowed))
     return frame.index[~repeated].to_numpy(), int(repeated.sum())
 
 

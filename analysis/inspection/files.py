@@ -82,18 +82,18 @@ def _table(file: str, lines: list[str]) -> Inspection:
         frame = pd.read_csv(file, sep=separator, comment="#" if comments else None, dtype="str", keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as error:
         raise RelstudyError(f"{file}: cannot be read as a table ({str(error).splitlines()[0]})") from None
-    found = inspect_table(Checked(frame, file))
+    inspection = inspect_table(Checked(frame, file))
     called = {"\t": "tabs", ";": "semicolons"}.get(separator)
     notes = [f"{comments} lines of comments come before the header: remove them first"] if comments else []
     notes += [f"fields are separated by {called}: save the table with commas first"] if called else []
     return Inspection(
-        found.file,
-        found.kind,
-        found.sentence,
-        found.columns,
-        (*notes, *found.notes),
-        found.uses,
-        None if found.command is None else f"{found.command}  # once the table is saved so",
+        inspection.file,
+        inspection.kind,
+        inspection.sentence,
+        inspection.columns,
+        (*notes, *inspection.notes),
+        inspection.uses,
+        None if inspection.command is None else f"{inspection.command}  # once the table is saved so",
     )
 
 
@@ -192,8 +192,13 @@ def _label_studio(file: str, tasks: list[dict[str, Any]]) -> Inspection:
 
 
 def _foreign(file: str, tool: str, what: str, instead: str) -> Inspection:
-    known = tool not in ("JSON", "JSON lines")
-    uses = RATING_USES[:3] if known else ()
+    is_known_tool = tool not in ("JSON", "JSON lines")
+    uses = RATING_USES[:3] if is_known_tool else ()
     return Inspection(
-        file, tool, f"JSON{f' of {tool}' if known else ''}: {what}", (), (f"relstudy reads tables: {instead}",), uses
+        file,
+        tool,
+        f"JSON{f' of {tool}' if is_known_tool else ''}: {what}",
+        (),
+        (f"relstudy reads tables: {instead}",),
+        uses,
     )

@@ -65,9 +65,9 @@ def inspect_table(table: Checked) -> Inspection:
         return _qualtrics(table)
     if {"assignmentid", "workerid"} <= names:
         return _mturk(table)
-    own = _own(table)
-    if own is not None:
-        return own
+    by_relstudy = _relstudy_table(table)
+    if by_relstudy is not None:
+        return by_relstudy
     roles = _roles(frame)
     tool = _tool(names)
     if "rating" in roles and "rater_id" in roles and ("result_id" in roles or "query_id" in roles):
@@ -99,7 +99,7 @@ def inspect_table(table: Checked) -> Inspection:
     )
 
 
-def _own(table: Checked) -> Inspection | None:
+def _relstudy_table(table: Checked) -> Inspection | None:
     """Tables of relstudy's own, by their columns."""
     columns, file = set(table.frame.columns), shlex.quote(table.file)
     kinds: tuple[tuple[set[str], str, str, tuple[str, ...], str], ...] = (
@@ -152,8 +152,8 @@ def _roles(frame: pd.DataFrame) -> dict[str, str]:
     """Columns by relstudy's names, the first known name that the table has."""
     plain = {str(name).casefold().strip().replace(" ", "_"): str(name) for name in frame.columns}
     roles: dict[str, str] = {}
-    for ours, known in NAMES.items():
-        for name in known:
+    for ours, names in NAMES.items():
+        for name in names:
             if name in plain and plain[name] not in roles.values():
                 if ours == "rating" and read_answers(frame[plain[name]]) is None:
                     continue
@@ -371,10 +371,10 @@ def _mturk(table: Checked) -> Inspection:
     ]
     radios = [name for name in answered if frame[name].astype("str").str.casefold().isin(["true", "false", ""]).all()]
     roles = {"rater_id": next(name for name in names if name.casefold() == "workerid")}
-    known = _roles(frame)
+    named_roles = _roles(frame)
     for ours, at in (("query_id", 0), ("result_id", -1)):
-        if ours in known:
-            roles[ours] = known[ours]
+        if ours in named_roles:
+            roles[ours] = named_roles[ours]
         elif inputs:
             roles[ours] = inputs[at]
     plain = [name for name in answered if name not in radios]

@@ -43,11 +43,11 @@ class Ordinal:
 
         A rating that is none of the categories takes its place between its neighbours.
         """
-        place = np.interp(panel.rating, self.categories, np.arange(len(self.categories)))
-        below = np.nan_to_num(np.floor(place)).astype(int)
+        category_position = np.interp(panel.rating, self.categories, np.arange(len(self.categories)))
+        below = np.nan_to_num(np.floor(category_position)).astype(int)
         above = np.minimum(below + 1, len(self.categories) - 1)
         low, high = self.scores[panel.rater, below], self.scores[panel.rater, above]
-        return np.asarray(low + (place - below) * (high - low))
+        return np.asarray(low + (category_position - below) * (high - low))
 
     def lines(self, panel: Panel) -> Lines:
         """The least-squares line of each rater's calibrated values on their ratings, to read beside other methods."""
@@ -85,15 +85,15 @@ def fit_ordinal(panel: Panel) -> Ordinal:
         raise RelstudyError(
             f"the ordinal method takes 2 to {MOST_CATEGORIES} distinct ratings, and these have {len(categories)}"
         )
-    found = posterior_mode(
+    mode = posterior_mode(
         Likelihood(decided.pair, decided.rater, code, (panel.n_pairs, panel.n_raters, len(categories))),
         panel.n_raters,
         _start(code, len(categories)),
     )
-    quality = category_scores(*found)
+    quality = category_scores(*mode)
     raw = quality[decided.rater, code]
     spread = _typical_spread(decided, decided.rating) / max(_typical_spread(decided, raw), 1e-12)
-    return Ordinal(categories, decided.rating.mean() + spread * (quality - raw.mean()), *found)
+    return Ordinal(categories, decided.rating.mean() + spread * (quality - raw.mean()), *mode)
 
 
 def _start(code: np.ndarray, categories: int) -> np.ndarray:

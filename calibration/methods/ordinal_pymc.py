@@ -30,8 +30,8 @@ class LikelihoodOp(Op):
         return Apply(self, inputs, [pt.dscalar(), *(variable.type() for variable in inputs)])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        for storage, found in zip(output_storage, self.likelihood.value_and_gradient(*inputs), strict=True):
-            storage[0] = np.asarray(found)
+        for storage, result in zip(output_storage, self.likelihood.value_and_gradient(*inputs), strict=True):
+            storage[0] = np.asarray(result)
 
     def L_op(self, inputs: Any, outputs: Any, output_grads: Any) -> Any:
         return [output_grads[0] * gradient for gradient in outputs[1:]]

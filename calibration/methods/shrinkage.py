@@ -171,10 +171,10 @@ def crossed_offsets(panel: Panel, centred: np.ndarray, n: np.ndarray) -> Shrunk:
         weight = 1 / (noise + quality * (1 - trust))
         pull = weight * trust / others
         precision = np.maximum(panel.by_rater(weight[pair]), 1e-300)
-        own = panel.by_rater(pull[pair]) * current
+        own_offsets = panel.by_rater(pull[pair]) * current
         left = centred * (weight + pull)[pair]
         left -= (pull * total)[pair]
-        offsets = shrink((panel.by_rater(left) - own) / precision, 1 / precision, n > 0)
+        offsets = shrink((panel.by_rater(left) - own_offsets) / precision, 1 / precision, n > 0)
         moved = float(np.sqrt(np.mean((offsets.value - current) ** 2)))
         current = offsets.value
         if moved < 0.02 * np.sqrt(offsets.variance[n > 0].mean()):

@@ -58,10 +58,10 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
 
 def judgments_of(judgments: Any, columns: Columns | None = None) -> tuple[Judgments, str]:
     """Judgments from a path (TREC qrels too), a DataFrame, or a result that holds them; and what to call them."""
-    held = getattr(judgments, "judgments", judgments)
-    if isinstance(held, str | os.PathLike) and columns is None:
-        return read_judgments(held), os.fspath(held)
-    table = table_of(held, "the judgments", columns)
+    source = getattr(judgments, "judgments", judgments)
+    if isinstance(source, str | os.PathLike) and columns is None:
+        return read_judgments(source), os.fspath(source)
+    table = table_of(source, "the judgments", columns)
     return check_judgments(table), table.file
 
 

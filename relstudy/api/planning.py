@@ -31,40 +31,40 @@ class Plan(Shown):
 
     Parameters
     ----------
-    found : the answer and the simulated points
+    study_plan : the answer and the simulated points
     variances : the standard deviations behind it; None where a pilot's queries were redrawn
     """
 
-    found: StudyPlan
+    study_plan: StudyPlan
     variances: Variances | None = None
 
     @property
     def queries(self) -> int | None:
         """Queries needed; None where no study of up to 20,000 is enough."""
-        return self.found.queries
+        return self.study_plan.queries
 
     @property
     def raters(self) -> int | None:
         """Raters needed; None where no study is large enough."""
-        return self.found.raters
+        return self.study_plan.raters
 
     @property
     def table(self) -> pd.DataFrame:
         """One row a simulated size: queries, power, its standard error, simulated studies."""
-        return pd.DataFrame([point.as_json() for point in self.found.points])
+        return pd.DataFrame([point.as_json() for point in self.study_plan.points])
 
     def summary(self) -> dict[str, Any]:
         """Everything that `relstudy plan --json` prints."""
         variances = {} if self.variances is None else {"variances": self.variances.as_json()}
-        return {**self.found.as_json(), **variances}
+        return {**self.study_plan.as_json(), **variances}
 
     def plot(self) -> Figure:
         """Power against the number of queries."""
-        return figure_of(lambda: power_curve(self.found))
+        return figure_of(lambda: power_curve(self.study_plan))
 
     def heading(self) -> str:
         """The answer in words."""
-        return self.found.sentence()
+        return self.study_plan.sentence()
 
     def overview(self) -> pd.DataFrame:
         """The simulated sizes."""

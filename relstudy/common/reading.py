@@ -131,7 +131,7 @@ class Reading:
         return Checked(frame, table.file, table.rows, labels)
 
     def _find(self, table: Checked, names: Sequence[str]) -> list[str]:
-        found = []
+        columns = []
         for name in names:
             matching = [column for column in table.frame.columns if column == name]
             matching = matching or [column for column in table.frame.columns if fnmatchcase(column, name)]
@@ -140,8 +140,8 @@ class Reading:
                 raise RelstudyError(
                     f"{table.file}: --columns names {name!r}, and there is no such column (there are: {have})"
                 )
-            found += [column for column in matching if column not in found]
-        return found
+            columns += [column for column in matching if column not in columns]
+        return columns
 
     def _numbers(self, column: pd.Series) -> pd.Series:
         texts = column.astype("str").mask(column.isna(), "")

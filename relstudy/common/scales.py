@@ -272,11 +272,11 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
     else:
         # calibration carries single judgments far beyond the end; nearly all stay within half a step of it
         first, last = np.quantile(numbers, [0.01, 0.99]) if slack else (low, high)
-        held = [(a, b) for a, b in USUAL if a - slack <= first and last <= b + slack]
+        usual_ends = [(a, b) for a, b in USUAL if a - slack <= first and last <= b + slack]
         if whole:
-            held = held[-1:]
-        ends = held[0] if held else (low, max(high, low + 1))
-        scale = Scale.between(ends[0], ends[1], 1.0 if held else None)
+            usual_ends = usual_ends[-1:]
+        ends = usual_ends[0] if usual_ends else (low, max(high, low + 1))
+        scale = Scale.between(ends[0], ends[1], 1.0 if usual_ends else None)
         if not slack:
             scale = on_the_steps(scale, numbers)
     standard = next((each for each in SCALES.values() if each.values == scale.values), None)

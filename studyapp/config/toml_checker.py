@@ -43,17 +43,17 @@ class TomlChecker:
     def fault(self, path: Keys, value: object, allowed: str) -> None:
         """Note that the value at a path is wrong, and what is allowed there; None: it is the path that is wrong."""
         line = nearest_line(self.lines, path)
-        place = f"{self.file}, line {line}" if line else self.file
+        position = f"{self.file}, line {line}" if line else self.file
         name = ".".join(str(part) for part in path if not isinstance(part, int))
-        found = "" if value is None else f" {value!r} is not allowed;"
-        self.faults.append(f"{place}, {name}:{found} {allowed}")
+        wrong_value = "" if value is None else f" {value!r} is not allowed;"
+        self.faults.append(f"{position}, {name}:{wrong_value} {allowed}")
 
-    def keys(self, table: dict[str, Any], path: Keys, known: Iterable[str]) -> None:
-        """No other settings than these are known in this table."""
-        known = tuple(known)
+    def keys(self, table: dict[str, Any], path: Keys, allowed: Iterable[str]) -> None:
+        """Note every setting of the table that is none of those allowed."""
+        allowed = tuple(allowed)
         for key in table:
-            if key not in known:
-                self.fault((*path, key), None, f"there is no such setting; known are {', '.join(known)}")
+            if key not in allowed:
+                self.fault((*path, key), None, f"there is no such setting; known are {', '.join(allowed)}")
 
     def text(self, table: dict[str, Any], path: Keys, key: str, default: str | None, pattern: str = "") -> str:
         """A text; required where the default is None, and of a pattern of `PATTERNS` where one is named."""

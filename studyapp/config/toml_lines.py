@@ -70,10 +70,10 @@ def _still_open(line: str, quote: str | None) -> str | None:
     position = 0
     while True:
         if quote is None:
-            found = re.compile(r'"""|\'\'\'').search(line, position)
-            if found is None:
+            opening = re.compile(r'"""|\'\'\'').search(line, position)
+            if opening is None:
                 return None
-            quote, position = found[0], found.end()
+            quote, position = opening[0], opening.end()
         else:
             end = line.find(quote, position)
             if end < 0:

@@ -166,8 +166,8 @@ def test_identical_judgments_are_merged_and_counted(table) -> None:  # type: ign
 def test_probabilities_are_joined_by_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
     pairs = table("pair_id,query_id,result_id,inclusion_probability\np,q,x,.5\nr,q,y,.25\nr2,q,y,.25", "pairs.csv")
     wanted = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"]})
-    found = pair_probabilities(wanted, pairs)
-    assert found.fillna(-1).to_dict("list") == {"inclusion_probability": [0.25, 0.5, -1]}
+    probabilities = pair_probabilities(wanted, pairs)
+    assert probabilities.fillna(-1).to_dict("list") == {"inclusion_probability": [0.25, 0.5, -1]}
     bad = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,x,.25", "bad.csv")
     with pytest.raises(TableError, match="a pair has one inclusion probability"):
         pair_probabilities(wanted, bad)
@@ -182,8 +182,11 @@ def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table) -> Non
     assert "query_probability" not in read_judgments(table("query_id,result_id,judgment\nq,x,1")).frame
     pairs = table("query_id,result_id,inclusion_probability,query_probability\nq,x,.1,.5\nr,x,.2,.5", "pairs.csv")
     wanted = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"]})
-    found = pair_probabilities(wanted, pairs).fillna(-1)
-    assert found.to_dict("list") == {"inclusion_probability": [0.2, 0.1, -1], "query_probability": [0.5, 0.5, -1]}
+    probabilities = pair_probabilities(wanted, pairs).fillna(-1)
+    assert probabilities.to_dict("list") == {
+        "inclusion_probability": [0.2, 0.1, -1],
+        "query_probability": [0.5, 0.5, -1],
+    }
 
 
 def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -66,16 +66,16 @@ def test_missing_base_ratings_are_flagged() -> None:
 
 def test_agreement_is_the_correlation_with_the_mean_of_the_others() -> None:
     panel = simulate_panel(6, 12, 20, seed=3).panel
-    found, n = agreement_with_others(panel)
+    agreement, n = agreement_with_others(panel)
     for code in range(6):
-        mine, theirs = [], []
+        by_rater, by_others = [], []
         for pair in panel.pair[panel.rater == code]:
             rows = panel.pair == pair
             if rows.sum() > 1:
-                mine.append(panel.rating[rows & (panel.rater == code)][0])
-                theirs.append(panel.rating[rows & (panel.rater != code)].mean())
-        assert n[code] == len(mine)
-        assert found[code] == pytest.approx(np.corrcoef(mine, theirs)[0, 1], abs=1e-12)
+                by_rater.append(panel.rating[rows & (panel.rater == code)][0])
+                by_others.append(panel.rating[rows & (panel.rater != code)].mean())
+        assert n[code] == len(by_rater)
+        assert agreement[code] == pytest.approx(np.corrcoef(by_rater, by_others)[0, 1], abs=1e-12)
 
 
 # Random hand-out

@@ -31,7 +31,7 @@ def test_pair_variances_agree_with_pandas() -> None:
 def test_the_leave_one_out_correlation_agrees_with_a_loop() -> None:
     panel = simulate_panel(10, 8, 60, seed=2).panel
     fold = pair_folds(panel, 5, 0)
-    found = []
+    correlations = []
     for k in range(5):
         ratings, others = [], []
         for pair in np.flatnonzero((fold == k) & ~panel.base):
@@ -40,8 +40,8 @@ def test_the_leave_one_out_correlation_agrees_with_a_loop() -> None:
                 if len(values) > 1:
                     ratings.append(values[i])
                     others.append(np.delete(values, i).mean())
-        found.append(np.corrcoef(ratings, others)[0, 1])
-    assert leave_one_out_correlation(panel, "none").value == pytest.approx(np.mean(found), abs=1e-12)
+        correlations.append(np.corrcoef(ratings, others)[0, 1])
+    assert leave_one_out_correlation(panel, "none").value == pytest.approx(np.mean(correlations), abs=1e-12)
 
 
 def test_lines_that_calibrate_a_fold_never_saw_its_pairs() -> None:

@@ -59,9 +59,9 @@ def test_a_name_without_two_ends_tells_no_scale(name: str) -> None:
     ],
 )
 def test_without_a_name_or_columns_the_values_tell_and_it_is_said(values: list[float], low: float, high: float) -> None:
-    told = scale_of_values(values, "ratings")
-    assert (told.scale.low, told.scale.high, told.how) == (low, high, "values")
-    assert told.note == f"taken from the ratings, which run from {min(values):g} to {max(values):g}"
+    inferred = scale_of_values(values, "ratings")
+    assert (inferred.scale.low, inferred.scale.high, inferred.how) == (low, high, "values")
+    assert inferred.note == f"taken from the ratings, which run from {min(values):g} to {max(values):g}"
 
 
 def test_calibrated_judgments_may_leave_the_scale_by_half_a_step() -> None:

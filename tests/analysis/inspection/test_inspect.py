@@ -20,10 +20,10 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.reading import Reading
 
 
-def ratings_by(found: Inspection) -> pd.DataFrame:
+def ratings_by(inspection: Inspection) -> pd.DataFrame:
     """The ratings that the printed command reads."""
-    assert found.command is not None
-    words = shlex.split(found.command)
+    assert inspection.command is not None
+    words = shlex.split(inspection.command)
     assert words[:2] == ["relstudy", "calibrate"]
     stated = {
         words[at].removeprefix("--"): words[at + 1]
@@ -47,26 +47,26 @@ def test_ratings_with_other_names_are_read_by_the_command_that_is_printed(shared
     frame = pd.read_csv(shared_data / "diras_chatreport" / "ratings.csv", dtype=str)
     names = {"rater_id": "Worker ID", "query_id": "topic", "result_id": "passage", "rating": "grade"}
     frame.rename(columns=names).drop(columns="scale").to_csv(tmp_path / "other.csv", index=False)
-    found = inspect_file(tmp_path / "other.csv")
-    assert {each.role: each.column for each in found.columns} == names
-    read = ratings_by(found)
+    inspection = inspect_file(tmp_path / "other.csv")
+    assert {each.role: each.column for each in inspection.columns} == names
+    read = ratings_by(inspection)
     assert read["rating"].tolist() == frame["rating"].astype(float).tolist()
 
 
 def test_a_wide_panel_is_told_from_its_summary_column(shared_data: Path) -> None:
-    found = inspect_file(shared_data / "chorus_3agents" / "wide_with_final.csv")
-    assert found.kind == "wide raters"
-    assert "left out: final_rating" in found.notes
+    inspection = inspect_file(shared_data / "chorus_3agents" / "wide_with_final.csv")
+    assert inspection.kind == "wide raters"
+    assert "left out: final_rating" in inspection.notes
     long = read_ratings(shared_data / "chorus_3agents" / "ratings.csv").frame
-    assert ratings_by(found)["rating"].sum() == long["rating"].sum()
-    assert "--scale 0-3" in str(found.command)
+    assert ratings_by(inspection)["rating"].sum() == long["rating"].sum()
+    assert "--scale 0-3" in str(inspection.command)
 
 
 def test_a_wide_panel_without_queries_names_the_item_twice(table) -> None:  # type: ignore[no-untyped-def]
-    found = inspect_file(table("video,P1,P2,P3\nv1,1,2,NA\nv2,5,4,5\nv3,3,,2"))
-    assert found.kind == "wide raters"
-    assert len(ratings_by(found)) == 7
-    assert "taken for no answer: 'NA'" in found.notes
+    inspection = inspect_file(table("video,P1,P2,P3\nv1,1,2,NA\nv2,5,4,5\nv3,3,,2"))
+    assert inspection.kind == "wide raters"
+    assert len(ratings_by(inspection)) == 7
+    assert "taken for no answer: 'NA'" in inspection.notes
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_a_99_among_1_to_5_is_asked_about_and_makes_no_scale(shared_data: Path, 
     frame = pd.read_csv(shared_data / "agh_video_99raters" / "ratings.csv", dtype=str).drop(columns="scale")
     frame.loc[frame.index % 50 == 0, "rating"] = "99"
     frame.to_csv(tmp_path / "r.csv", index=False)
-    found = inspect_file(tmp_path / "r.csv")
-    assert any("99 stands far from all other ratings: is it no answer?" in note for note in found.notes)
-    assert "--scale 1-5 --missing 99" in str(found.command)
+    inspection = inspect_file(tmp_path / "r.csv")
+    assert any("99 stands far from all other ratings: is it no answer?" in note for note in inspection.notes)
+    assert "--scale 1-5 --missing 99" in str(inspection.command)
 
 
 def test_words_get_numbers_or_are_left_to_be_checked(table) -> None:  # type: ignore[no-untyped-def]
@@ -107,15 +107,15 @@ def test_words_get_numbers_or_are_left_to_be_checked(table) -> None:  # type: ig
 
 
 def test_mturk_keeps_rejected_rows_and_says_so(table) -> None:  # type: ignore[no-untyped-def]
-    found = inspect_file(
+    inspection = inspect_file(
         table(
             "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.query,Input.image_url,Answer.relevance\n"
             "1,a1,w1,Approved,cat,u1,3\n1,a2,w2,Rejected,cat,u1,1\n2,a3,w1,Approved,dog,u2,2"
         )
     )
-    assert found.kind == "MTurk"
-    assert any("1 rows have AssignmentStatus Rejected" in note for note in found.notes)
-    assert ratings_by(found)[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist()[1] == [
+    assert inspection.kind == "MTurk"
+    assert any("1 rows have AssignmentStatus Rejected" in note for note in inspection.notes)
+    assert ratings_by(inspection)[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist()[1] == [
         "w2",
         "cat",
         "u1",
@@ -143,10 +143,10 @@ def test_exports_are_known_by_their_columns(table, text: str, name: str, kind: s
 
 def test_label_studio_json_is_counted_and_sent_to_its_csv(table) -> None:  # type: ignore[no-untyped-def]
     task = {"id": 1, "annotations": [{"completed_by": 3, "result": [{"from_name": "grade", "value": {"rating": 4}}]}]}
-    found = inspect_file(table(json.dumps([task, task]), "export.json"))
-    assert found.kind == "Label Studio"
-    assert "2 annotations of 2 tasks by 1 annotators (controls: grade)" in found.sentence
-    assert "export it as CSV" in found.notes[0]
+    inspection = inspect_file(table(json.dumps([task, task]), "export.json"))
+    assert inspection.kind == "Label Studio"
+    assert "2 annotations of 2 tasks by 1 annotators (controls: grade)" in inspection.sentence
+    assert "export it as CSV" in inspection.notes[0]
 
 
 def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
@@ -157,9 +157,9 @@ def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
 
 
 def test_other_separators_and_preambles_are_named(table) -> None:  # type: ignore[no-untyped-def]
-    found = inspect_file(table("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
-    assert found.kind == "ratings"
-    assert found.notes[:2] == (
+    inspection = inspect_file(table("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
+    assert inspection.kind == "ratings"
+    assert inspection.notes[:2] == (
         "1 lines of comments come before the header: remove them first",
         "fields are separated by semicolons: save the table with commas first",
     )
@@ -188,6 +188,6 @@ def test_the_command_prints_what_was_found_and_the_printed_command_runs(table, t
 def test_columns_of_numbers_and_of_words_are_no_panel(table) -> None:  # type: ignore[no-untyped-def]
     words = "abcdefghijklm"
     rows = "\n".join(f"v{row},{words[row]},{words[-1 - row]},{row % 5}" for row in range(12))
-    found = inspect_file(table(f"video,first,second,third\n{rows}"))
-    assert found.kind == "unknown"
+    inspection = inspect_file(table(f"video,first,second,third\n{rows}"))
+    assert inspection.kind == "unknown"
     assert inspect_file(table("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"

@@ -60,11 +60,11 @@ def test_the_gradient_is_that_of_finite_differences(categories: int) -> None:
     def value(at: np.ndarray) -> float:
         return likelihood.value_and_gradient(at[:3], at[3:6], at[6:].reshape(3, -1))[0]
 
-    found = np.concatenate([part.ravel() for part in likelihood.value_and_gradient(*parameters)[1:]])
+    gradient = np.concatenate([part.ravel() for part in likelihood.value_and_gradient(*parameters)[1:]])
     step = 1e-5 * np.eye(len(flat))
     # Central differences are off by the step squared times the third derivative, here below 10,000.
     expected = [(value(flat + by) - value(flat - by)) / 2e-5 for by in step]
-    assert found == pytest.approx(expected, abs=2e-6)
+    assert gradient == pytest.approx(expected, abs=2e-6)
 
 
 def test_pairs_taken_some_at_a_time_give_the_same_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +79,8 @@ def test_pairs_taken_some_at_a_time_give_the_same_likelihood(monkeypatch: pytest
 def test_extreme_parameters_keep_the_likelihood_and_its_gradient_finite() -> None:
     likelihood, _, (leniency, discrimination, thresholds) = few_ratings(4)
     for scale in (1e-9, 300.0):
-        found = likelihood.value_and_gradient(scale * leniency, scale * discrimination, scale * thresholds)
-        assert all(np.isfinite(part).all() for part in found)
+        value_and_gradient = likelihood.value_and_gradient(scale * leniency, scale * discrimination, scale * thresholds)
+        assert all(np.isfinite(part).all() for part in value_and_gradient)
 
 
 def test_a_categorys_score_is_the_mean_worth_given_that_rating() -> None:
@@ -132,9 +132,11 @@ def test_the_mode_agrees_with_the_mean_of_nuts_on_the_same_model() -> None:
         ).posterior
     sampled = [draws[name].to_numpy()[0] for name in ("leniency", "discrimination", "thresholds")]
     mean, spread = [part.mean(axis=0) for part in sampled], [part.std(axis=0) for part in sampled]
-    for found, centre, width in zip((mode.leniency, mode.discrimination, mode.thresholds), mean, spread, strict=True):
+    for estimate, centre, width in zip(
+        (mode.leniency, mode.discrimination, mode.thresholds), mean, spread, strict=True
+    ):
         # A mode of a skewed posterior is not its mean, and 150 draws know the mean to a fifth of the spread or so.
-        assert (np.abs(found - centre) < 0.7 * width).all()
+        assert (np.abs(estimate - centre) < 0.7 * width).all()
     exact = category_scores(*mean)[panel.rater, code]
     assert np.corrcoef(exact, mode.calibrated(panel))[0, 1] > 0.999
 

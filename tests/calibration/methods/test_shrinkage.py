@@ -72,20 +72,20 @@ def test_the_rounds_end_where_each_offset_is_the_mean_of_what_the_others_leave()
     for seed in range(3):
         panel = simulate_panel(12, 8, 30, seed=seed).panel
         _centre, centred = centred_by_block(panel)
-        found = crossed_offsets(panel, centred, panel.by_rater())
-        adjusted = centred - found.value[panel.rater]
-        noise, quality = _variances(panel, centred, found.value)
+        offsets = crossed_offsets(panel, centred, panel.by_rater())
+        adjusted = centred - offsets.value[panel.rater]
+        noise, quality = _variances(panel, centred, offsets.value)
         raw, precision = np.zeros(panel.n_raters), np.zeros(panel.n_raters)
-        for rater, pair, y, own in zip(panel.rater, panel.pair, centred, adjusted, strict=True):
+        for rater, pair, y, own_rating in zip(panel.rater, panel.pair, centred, adjusted, strict=True):
             rows = panel.pair == pair
             others = rows.sum() - 1
             trust = quality / (quality + noise / others) if others else 0.0
             weight = 1 / (noise + quality * (1 - trust))
-            raw[rater] += weight * (y - trust * (adjusted[rows].sum() - own) / max(others, 1))
+            raw[rater] += weight * (y - trust * (adjusted[rows].sum() - own_rating) / max(others, 1))
             precision[rater] += weight
         again = shrink(raw / precision, 1 / precision, np.ones(panel.n_raters, dtype=bool))
         # Rounds end when offsets move by less than a fiftieth of their standard error.
-        assert np.abs(again.value - found.value).max() < 0.05 * np.sqrt(found.variance).mean()
+        assert np.abs(again.value - offsets.value).max() < 0.05 * np.sqrt(offsets.variance).mean()
 
 
 def test_a_base_block_that_is_better_than_the_rest_does_not_make_those_who_rated_more_of_the_rest_look_strict() -> None:
@@ -120,10 +120,10 @@ def test_the_share_of_the_spread_is_chosen_on_moments_that_leave_the_rating_out(
         logs = np.log([values.std(ddof=1) for values in without])
         offsets = np.array([np.delete(matrix[rater] - quality, i).mean() for i in range(9)])
         # Both are shrunk by one factor a rater, so those of two rows differ by that factor times their raw difference.
-        for found, raw in ((panel.rating[rows] - seen[0][rows], offsets), (seen[1][rows], logs)):
-            slope = np.polyfit(raw, found, 1)[0]
+        for shrunk_values, raw in ((panel.rating[rows] - seen[0][rows], offsets), (seen[1][rows], logs)):
+            slope = np.polyfit(raw, shrunk_values, 1)[0]
             assert 0 <= slope <= 1
-            assert np.allclose(found - found.mean(), slope * (raw - raw.mean()), atol=1e-9)
+            assert np.allclose(shrunk_values - shrunk_values.mean(), slope * (raw - raw.mean()), atol=1e-9)
         assert np.ptp(seen[1][rows]) > 0
 
 
@@ -142,11 +142,11 @@ def test_pooled_recovers_true_leniency_better_than_the_base_block_alone() -> Non
     errors: dict[str, list[float]] = {"mean": [], "shrunk": [], "pooled": []}
     for seed in range(8):
         simulated = simulate_panel(30, 10, 100, seed=seed)
-        for method, found in errors.items():
+        for method, correlations in errors.items():
             line = fit_lines(simulated.panel, method)
             # Where a rater's calibrated value is the scale's middle: the leniency in ratings, with its sign turned.
             shift = -(line.offset + line.slope * 3.0 - 3.0)
-            found.append(float(np.corrcoef(shift, simulated.leniency)[0, 1]))
+            correlations.append(float(np.corrcoef(shift, simulated.leniency)[0, 1]))
     average = {method: np.mean(values) for method, values in errors.items()}
     assert average["pooled"] > average["shrunk"] >= average["mean"] - 0.005
 

@@ -123,10 +123,10 @@ def test_any_toml_is_either_a_study_or_told_its_faults_never_a_traceback(
 ) -> None:
     import json
 
-    known = st.sampled_from(["study", "handout", "entry", "scales", "blocks", "practice", "questions", "texts"])
+    table_names = st.sampled_from(["study", "handout", "entry", "scales", "blocks", "practice", "questions", "texts"])
     lines = [HEAD]
     for name, table in extra.items():
-        header = data.draw(st.one_of(st.just(name), known))
+        header = data.draw(st.one_of(st.just(name), table_names))
         lines.append(f"[[{header}]]" if data.draw(st.booleans()) else f"[{header}]")
         lines += [f'"{key}" = {json.dumps(value)}' for key, value in table.items()]
     try:
