@@ -29,7 +29,7 @@ def mountains(s: Setting) -> None:
     terrain.grass_layer(s.canvas, s.light, ground, GREENS[int(rng.integers(len(GREENS)))], 0.08, False)
     on_the_ground(s, ground)
     terrain.near_firs(
-        s.canvas, s.light, s.canvas.height * 0.99, 74 * s.unit, 5 + int(6 * s.scene.crowd), 0.0, clear=kept_clear(s)
+        s.canvas, s.light, s.canvas.height * 0.99, 74 * s.unit, 5 + int(6 * s.scene.crowd), clear=kept_clear(s)
     )
 
 
@@ -48,7 +48,7 @@ def forest(s: Setting) -> None:
     _beams(s)
     on_the_ground(s, ground)
     terrain.near_firs(
-        s.canvas, s.light, s.canvas.height * 1.02, 150 * s.unit, 6 + int(6 * s.scene.crowd), 0.0, clear=kept_clear(s)
+        s.canvas, s.light, s.canvas.height * 1.02, 150 * s.unit, 6 + int(6 * s.scene.crowd), clear=kept_clear(s)
     )
 
 
@@ -185,7 +185,6 @@ def winter(s: Setting) -> None:
         s.canvas.height * 1.0,
         92 * s.unit,
         4 + int(5 * s.scene.crowd),
-        0.0,
         clear=kept_clear(s),
         snow=True,
     )

@@ -121,18 +121,10 @@ def on_the_ground(s: Setting, ground: np.ndarray, *, snow: bool = False) -> None
     elif name in ("horse", "deer", "camel"):
         size = {"horse": 60, "deer": 46, "camel": 60}[name] * s.unit
         if s.scene.crowd > 0.5:
-            things.stand(
-                s.canvas,
-                s.light,
-                name,
-                x - np.sign(s.scene.side) * 74 * s.unit,
-                y - 5 * s.unit,
-                size * 0.74,
-                0.08,
-                flip=flip,
-                sun_side=s.scene.sun_side,
-            )
-        things.stand(s.canvas, s.light, name, x, y, size, 0.02, flip=flip, sun_side=s.scene.sun_side)
+            aside = x - np.sign(s.scene.side) * 74 * s.unit
+            second = things.Animal(name, aside, y - 5 * s.unit, size * 0.74, 0.08, flip)
+            things.stand(s.canvas, s.light, second, s.scene.sun_side)
+        things.stand(s.canvas, s.light, things.Animal(name, x, y, size, 0.02, flip), s.scene.sun_side)
     elif name == "cactus":
         green = s.light.on("#5a8a4c")
         s.canvas.draw(outlines.cactus(), x, y + 8 * s.unit, 92 * s.unit, mix(green, s.light.sun, 0.12),

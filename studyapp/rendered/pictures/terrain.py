@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from relstudy.studyapp.rendered.pictures.light import Light
@@ -123,7 +125,6 @@ def near_firs(
     edge: float,
     size: float,
     count: int,
-    far: float,
     *,
     clear: float | None = None,
     snow: bool = False,
@@ -138,7 +139,7 @@ def near_firs(
         if clear is None or abs(x - clear) > 0.14 * canvas.width:
             spots.append((foot, x, tall))
     for foot, x, tall in sorted(spots):
-        fir(canvas, light, x, foot, tall, far, snow=snow)
+        fir(canvas, light, x, foot, tall, 0.0, snow=snow)
 
 
 def mist(canvas: Canvas, light: Light, row: float, thick: float, strength: float) -> None:
@@ -159,15 +160,25 @@ def skyline(canvas: Canvas, light: Light, base: float, height: float, far: float
         wide = rng.uniform(15, 34) * unit * (1.15 - 0.3 * far)
         bell = 0.50 + 0.50 * np.exp(-(((x - peak) / (0.30 * canvas.width)) ** 2))
         tall = height * bell * rng.uniform(0.55, 1.0)
-        _building(canvas, light, x, base, wide, tall, bodies[int(rng.integers(len(bodies)))], far)
+        _building(canvas, light, _Building(x, base, wide, tall, far), bodies[int(rng.integers(len(bodies)))])
         x += wide * rng.uniform(0.80, 1.25 if dense > 0.5 else 1.5)
 
 
-def _building(
-    canvas: Canvas, light: Light, x: float, base: float, wide: float, tall: float, body: str, far: float
-) -> None:
+@dataclass(frozen=True)
+class _Building:
+    """A building's left edge and foot line, its width and height in pixels, and how far off it is, 0 to 1."""
+
+    left: float
+    foot: float
+    wide: float
+    tall: float
+    far: float
+
+
+def _building(canvas: Canvas, light: Light, building: _Building, body: str) -> None:
     rng = canvas.rng
     unit = canvas.height / 256
+    wide, tall, far = building.wide, building.tall, building.far
     wall = light.on(body, far)
     style = rng.random()
     shape = Shape().polygon((0, 0), (0, -tall), (wide, -tall), (wide, 0))
@@ -185,41 +196,47 @@ def _building(
                     (0.8 * wide, -tall - 0.36 * wide), (wide, -tall + 1))  # fmt: skip
     elif style < 0.62:
         shape.limb(wide / 2, -tall, 1.0 * unit, wide / 2, -tall - rng.uniform(10, 24) * unit, 0.4 * unit)
-    canvas.draw(shape, x, base, 1.0, mix(wall, light.haze, 0.10), under=wall * (0.80 + 0.12 * far), flip=False)
+    canvas.draw(
+        shape,
+        building.left,
+        building.foot,
+        1.0,
+        mix(wall, light.haze, 0.10),
+        under=wall * (0.80 + 0.12 * far),
+        flip=False,
+    )
     canvas.draw(Shape().polygon((wide * 0.72, 0), (wide * 0.72, -tall), (wide, -tall), (wide, 0)),
-                x, base, 1.0, wall * 0.72,
+                building.left, building.foot, 1.0, wall * 0.72,
                 opacity=0.45 * (1 - 0.6 * far))  # fmt: skip
     if far > 0.55:
         return
-    _windows(canvas, light, x, base, wide, tall, wall, far)
+    _windows(canvas, light, building, wall)
 
 
-def _windows(
-    canvas: Canvas, light: Light, x: float, base: float, wide: float, tall: float, wall: np.ndarray, far: float
-) -> None:
+def _windows(canvas: Canvas, light: Light, building: _Building, wall: np.ndarray) -> None:
     rng = canvas.rng
     unit = canvas.height / 256
     step_x, step_y = 5.2 * unit, 6.4 * unit
-    columns, rows = int((wide - 4 * unit) // step_x), int((tall - 5 * unit) // step_y)
+    columns, rows = int((building.wide - 4 * unit) // step_x), int((building.tall - 5 * unit) // step_y)
     if columns < 1 or rows < 1:
         return
-    left = x + (wide - columns * step_x) / 2 + 0.2 * step_x
+    left = building.left + (building.wide - columns * step_x) / 2 + 0.2 * step_x
     glow = [colour(code) for code in ("#ffd27a", "#ffe7ad", "#ffb85c", "#cfe6ff")]
     pane = mix(wall * 0.62, light.sky[1], 0.28)
     shine = mix(wall, light.sun, 0.55)
     lit_share = {"night": 0.62, "dusk": 0.5, "sunset": 0.14, "dawn": 0.10, "day": 0.0}[light.hour]
     on = rng.random((rows, columns))
     for row in range(rows):
-        y = round(base - tall + 5 * unit + row * step_y)
+        y = round(building.foot - building.tall + 5 * unit + row * step_y)
         for column in range(columns):
             px = round(left + column * step_x)
             if y >= canvas.height - 2 or px < 0 or px >= canvas.width - 2 or y < 0:
                 continue
             if on[row, column] < lit_share:
-                paint = mix(glow[int(on[row, column] * 997) % 4], light.haze, far * 0.6)
+                paint = mix(glow[int(on[row, column] * 997) % 4], light.haze, building.far * 0.6)
             elif light.dark:
                 paint = wall * 0.72
             else:
                 paint = shine if (on[row, column] * 13) % 1 < 0.16 else pane
             patch = canvas.rgb[y : y + round(3.4 * unit), px : px + round(2.8 * unit)]
-            patch += (paint - patch) * (0.92 - 0.5 * far)
+            patch += (paint - patch) * (0.92 - 0.5 * building.far)

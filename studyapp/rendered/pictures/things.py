@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from relstudy.studyapp.rendered.pictures.light import Light
@@ -192,19 +194,30 @@ def flock(canvas: Canvas, light: Light, spots: list[tuple[float, float, float]],
         )
 
 
-def stand(
-    canvas: Canvas, light: Light, kind: str, x: float, y: float, size: float, far: float, *, flip: bool, sun_side: float
-) -> None:
-    """A horse, deer or camel standing at (x, y)."""
+@dataclass(frozen=True)
+class Animal:
+    """A horse, deer or camel: where its feet are and how large it is, in pixels; how far off, 0 to 1."""
+
+    kind: str
+    x: float
+    y: float
+    size: float
+    far: float
+    flip: bool
+
+
+def stand(canvas: Canvas, light: Light, animal: Animal, sun_side: float) -> None:
+    """An animal standing, its edge lit from `sun_side` (-1 left, 1 right)."""
     rng = canvas.rng
+    x, y, size, far, flip = animal.x, animal.y, animal.size, animal.far, animal.flip
     coats = {
         "horse": ("#7a4a2c", "#5a3826", "#a06a3c", "#d8cbb8", "#3b2c26"),
         "deer": ("#8f5f38", "#a8713f"),
         "camel": ("#c79a5e", "#b98a52"),
-    }[kind]
+    }[animal.kind]
     coat = light.on(coats[int(rng.integers(len(coats)))], far)
     canvas.draw(Shape().ellipse(0, 0.0, 0.6, 0.06), x, y, size, light.on("#20241c", far), opacity=0.35)
-    shape = {"horse": horse, "deer": deer, "camel": camel}[kind]()
+    shape = {"horse": horse, "deer": deer, "camel": camel}[animal.kind]()
     canvas.draw(shape, x, y, size, coat, under=coat * 0.62, flip=flip, rim=mix(coat, light.sun, 0.5), light=sun_side)
-    if kind == "horse":
+    if animal.kind == "horse":
         canvas.draw(mane(), x, y, size, coat * 0.45, flip=flip)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from relstudy.studyapp.rendered.pictures import outlines, terrain, things
@@ -34,7 +36,7 @@ def lake(s: Setting) -> None:
     if s.scene.subject == "deer":
         on_the_ground(s, bank)
     terrain.near_firs(
-        s.canvas, s.light, s.canvas.height * 1.0, 84 * s.unit, 3 + int(4 * s.scene.crowd), 0.0, clear=kept_clear(s)
+        s.canvas, s.light, s.canvas.height * 1.0, 84 * s.unit, 3 + int(4 * s.scene.crowd), clear=kept_clear(s)
     )
 
 
@@ -272,9 +274,9 @@ def _school(s: Setting, power: float, water: np.ndarray) -> None:
         ("#f06a8a", "#ffe0b8"),
         ("#9a7fe0", "#ffd27a"),
     )
-    one, two = codes[int(rng.integers(len(codes)))]
+    body, stripes = codes[int(rng.integers(len(codes)))]
+    kind = _FishKind(colour(body) * power, colour(stripes) * power, water, max(power, 0.6), s.scene.side > 0)
     many = s.scene.subject == "fish"
-    flip = s.scene.side > 0
     if many and s.scene.crowd > 0.45:
         for _ in range(int(10 + 16 * s.scene.crowd)):
             x = s.subject_x + rng.normal(0, 0.17) * s.canvas.width
@@ -283,12 +285,8 @@ def _school(s: Setting, power: float, water: np.ndarray) -> None:
                 x,
                 s.canvas.height * (0.45 + rng.normal(0, 0.13)),
                 rng.uniform(8, 15) * s.unit,
-                one,
-                two,
-                power,
-                water,
                 0.18,
-                flip,
+                kind,
             )
     if many:
         sizes = (34, 22) if s.scene.crowd <= 0.45 else (24,)
@@ -299,12 +297,8 @@ def _school(s: Setting, power: float, water: np.ndarray) -> None:
                 x,
                 s.canvas.height * rng.uniform(0.32, 0.6),
                 size * rng.uniform(0.95, 1.2) * s.unit,
-                one,
-                two,
-                power,
-                water,
                 0.0,
-                flip,
+                kind,
             )
     else:
         for _ in range(5):
@@ -313,35 +307,31 @@ def _school(s: Setting, power: float, water: np.ndarray) -> None:
                 rng.uniform(0, s.canvas.width),
                 s.canvas.height * rng.uniform(0.2, 0.6),
                 rng.uniform(4, 7) * s.unit,
-                one,
-                two,
-                power,
-                water,
                 0.45,
-                flip,
+                kind,
             )
 
 
-def _one_fish(
-    s: Setting,
-    x: float,
-    y: float,
-    size: float,
-    one: str,
-    two: str,
-    power: float,
-    water: np.ndarray,
-    far: float,
-    flip: bool,
-) -> None:
-    body = mix(colour(one) * power, water, far)
-    band = mix(colour(two) * power, water, far)
-    s.canvas.draw(outlines.fish(), x, y, size, mix(body, colour("#ffffff"), 0.18), under=body * 0.72, flip=flip)
+@dataclass(frozen=True)
+class _FishKind:
+    """What the fish of a picture share: colours in the reef's light, the water they fade into, which way they swim."""
+
+    body: np.ndarray
+    stripes: np.ndarray
+    water: np.ndarray
+    eye_light: float
+    flip: bool
+
+
+def _one_fish(s: Setting, x: float, y: float, size: float, far: float, kind: _FishKind) -> None:
+    body = mix(kind.body, kind.water, far)
+    band = mix(kind.stripes, kind.water, far)
+    s.canvas.draw(outlines.fish(), x, y, size, mix(body, colour("#ffffff"), 0.18), under=body * 0.72, flip=kind.flip)
     for at in (0.38, -0.20):
         stripe = Shape().curve(
             (at + 0.09, -0.37), (at + 0.15, 0), (at + 0.09, 0.36), (at - 0.09, 0.33), (at - 0.05, 0), (at - 0.09, -0.36)
         )
-        s.canvas.draw(stripe, x, y, size, band, flip=flip, opacity=0.9)
-    eye = x + (-0.70 if flip else 0.70) * size
-    s.canvas.disc(eye, y - 0.06 * size, 0.105 * size, colour("#ffffff") * max(power, 0.6))
+        s.canvas.draw(stripe, x, y, size, band, flip=kind.flip, opacity=0.9)
+    eye = x + (-0.70 if kind.flip else 0.70) * size
+    s.canvas.disc(eye, y - 0.06 * size, 0.105 * size, colour("#ffffff") * kind.eye_light)
     s.canvas.disc(eye, y - 0.06 * size, 0.06 * size, colour("#1a1f2a"))

@@ -23,6 +23,21 @@ class Line:
     points: tuple[tuple[float, float | None], ...]
 
 
+def _general(value: float) -> str:
+    return f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis shows, and how a value of it is written."""
+
+    name: str = ""
+    show: Callable[[float], str] = _general
+
+
+NO_NAME = Axis()
+
+
 def _number(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
@@ -73,19 +88,19 @@ def _text(x: float, y: float, words: str, anchor: str = "middle", kind: str = ""
     return f'<text x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"{extra}>{escape(words)}</text>'
 
 
-def _frame(plane: _Plane, ticks: Sequence[float], show: Callable[[float], str]) -> list[str]:
+def _frame(plane: _Plane, ticks: Sequence[float], axis: Axis) -> list[str]:
     parts = []
     for tick in ticks:
         y = _number(plane.place_y(tick))
         kind = "axis" if tick == ticks[0] else "rule"
         parts.append(f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>')
-        parts.append(_text(LEFT - 6, plane.place_y(tick) + 4, show(tick), "end"))
+        parts.append(_text(LEFT - 6, plane.place_y(tick) + 4, axis.show(tick), "end"))
     return parts
 
 
-def _axis_names(x: str, y: str) -> list[str]:
+def _axis_names(x: Axis, y: Axis) -> list[str]:
     """What the axes show: y above its figures, x below its own."""
-    return [_text(0, 12, y, "start"), _text(WIDTH - RIGHT, HEIGHT - 4, x, "end")]
+    return [_text(0, 12, y.name, "start"), _text(WIDTH - RIGHT, HEIGHT - 4, x.name, "end")]
 
 
 def line_chart(
@@ -94,10 +109,8 @@ def line_chart(
     *,
     low: float = 0,
     high: float | None = None,
-    name_x: str = "",
-    name_y: str = "",
-    show_x: Callable[[float], str] = lambda value: f"{value:g}",
-    show_y: Callable[[float], str] = lambda value: f"{value:g}",
+    x_axis: Axis = NO_NAME,
+    y_axis: Axis = NO_NAME,
 ) -> Markup:
     """Lines over a common x, in the order of the legend beside it: colour and dashes tell them apart.
 
@@ -106,18 +119,18 @@ def line_chart(
     label : what the chart shows, in a sentence
     lines : at most `MOST_LINES`
     low, high : ends of the y axis; high None: as the data need it
-    name_x, name_y : what the axes show
+    x_axis, y_axis : what they show, and how
     """
     xs = [x for line in lines for x, _ in line.points]
     ys = [y for line in lines for _, y in line.points if y is not None]
     ticks = nice_ticks(low, max([*ys, low]) if high is None else high)
     plane = _Plane((min(xs, default=0.0), max(xs, default=1.0)), (ticks[0], ticks[-1]))
-    parts = _frame(plane, ticks, show_y) + _axis_names(name_x, name_y)
+    parts = _frame(plane, ticks, y_axis) + _axis_names(x_axis, y_axis)
     for number, share in enumerate((0.0, 0.5, 1.0)):
         value = plane.x[0] + share * (plane.x[1] - plane.x[0])
         if number == 0 or plane.x[1] > plane.x[0]:
             anchor = ("start", "middle", "end")[number]
-            parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 18, show_x(value), anchor))
+            parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 18, x_axis.show(value), anchor))
     for index, line in enumerate(lines):
         kind = f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
         parts.append(f'<path class="{kind}" d="{_path(plane, line.points)}"/>')
@@ -149,12 +162,12 @@ def key_mark(index: int) -> Markup:
 
 
 def histogram(
-    label: str, edges: Sequence[str], counts: Sequence[float], *, name_x: str = "", name_y: str = ""
+    label: str, edges: Sequence[str], counts: Sequence[float], *, x_axis: Axis = NO_NAME, y_axis: Axis = NO_NAME
 ) -> Markup:
     """One bar for each stretch, with the stretch's lower end below the bar's left edge, and a round scale."""
     ticks = nice_ticks(0, max([*counts, 1]))
     plane = _Plane((0, len(edges)), (0, ticks[-1]))
-    parts = _frame(plane, ticks, lambda value: f"{value:g}") + _axis_names(name_x, name_y)
+    parts = _frame(plane, ticks, y_axis) + _axis_names(x_axis, y_axis)
     for number, (edge, count) in enumerate(zip(edges, counts, strict=True)):
         left, right = plane.place_x(number) + 1, plane.place_x(number + 1) - 1
         top = plane.place_y(count)

@@ -87,9 +87,8 @@ def _growth(statistics: StudyStatistics) -> Chart | None:
     picture = charts.line_chart(
         texts("admin.growth"),
         lines[: charts.MOST_LINES],
-        name_x=texts("admin.time"),
-        name_y=texts("admin.ratings"),
-        show_x=lambda at: moment(at, form),
+        x_axis=charts.Axis(texts("admin.time"), lambda at: moment(at, form)),
+        y_axis=charts.Axis(texts("admin.ratings")),
     )
     rows = [
         (moment(statistics.times[bin_number]), *(f"{line.points[bin_number][1]:g}" for line in lines))
@@ -111,8 +110,13 @@ def _seconds(statistics: StudyStatistics) -> Chart | None:
     texts = current_site().texts
     counts = [sum(column) for column in zip(*statistics.seconds.values(), strict=True)]
     ends = [*(f"{low}–{high}" for low, high in itertools.pairwise(SECONDS)), f"{SECONDS[-1]}+"]
-    names = {"name_x": texts("admin.seconds.unit"), "name_y": texts("admin.ratings")}
-    picture = charts.histogram(texts("admin.seconds"), [str(low) for low in SECONDS], counts, **names)
+    picture = charts.histogram(
+        texts("admin.seconds"),
+        [str(low) for low in SECONDS],
+        counts,
+        x_axis=charts.Axis(texts("admin.seconds.unit")),
+        y_axis=charts.Axis(texts("admin.ratings")),
+    )
     rows = [
         (end, *(str(block[bin_number]) for block in statistics.seconds.values())) for bin_number, end in enumerate(ends)
     ]
@@ -135,9 +139,8 @@ def _agreement(statistics: StudyStatistics) -> Chart | None:
         lines[: charts.MOST_LINES],
         low=low,
         high=1.0,
-        name_x=texts("admin.ratings"),
-        name_y="α",
-        show_x=lambda count: f"{count:.0f}",
+        x_axis=charts.Axis(texts("admin.ratings"), lambda count: f"{count:.0f}"),
+        y_axis=charts.Axis("α"),
     )
     rows = [
         (growth.scale, str(count), figure(value))

@@ -14,6 +14,7 @@ from relstudy.common.figures import THEME
 from relstudy.studyapp.web.admin.charts import (
     HEIGHT,
     WIDTH,
+    Axis,
     Line,
     histogram,
     line_chart,
@@ -35,8 +36,8 @@ def _numbers(svg: str, tag: str, name: str) -> list[float]:
 @pytest.mark.parametrize(
     "svg",
     [
-        line_chart(EVIL, [Line(EVIL, ((0, 1), (1, None), (2, 3)))], name_x=EVIL, name_y=EVIL),
-        histogram(EVIL, [EVIL, "b"], [1, 2], name_x=EVIL, name_y=EVIL),
+        line_chart(EVIL, [Line(EVIL, ((0, 1), (1, None), (2, 3)))], x_axis=Axis(EVIL), y_axis=Axis(EVIL)),
+        histogram(EVIL, [EVIL, "b"], [1, 2], x_axis=Axis(EVIL), y_axis=Axis(EVIL)),
         share_chart(EVIL, [EVIL, "b"], [0.5, 0.5]),
         progress_bar(EVIL, 1, 2, 3),
         spark(EVIL, [1, 0, 2]),
@@ -95,8 +96,8 @@ def test_the_names_of_a_scale_stay_inside_the_picture(count: int) -> None:
 
 def test_the_axes_say_what_they_show() -> None:
     for svg in (
-        line_chart("x", [Line("a", ((0, 1), (1, 2)))], name_x="Time", name_y="Ratings"),
-        histogram("x", ["0", "1"], [3, 4], name_x="Time", name_y="Ratings"),
+        line_chart("x", [Line("a", ((0, 1), (1, 2)))], x_axis=Axis("Time"), y_axis=Axis("Ratings")),
+        histogram("x", ["0", "1"], [3, 4], x_axis=Axis("Time"), y_axis=Axis("Ratings")),
     ):
         assert {"Time", "Ratings"} <= {node.text for node in ElementTree.fromstring(svg).iter("text")}
 
