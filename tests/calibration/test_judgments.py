@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,11 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError, TableError
 
+WriteTable = Callable[..., Path]
+
 
 @pytest.fixture
-def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+def table(tmp_path: Path) -> WriteTable:
     def write(text: str, name: str = "judgments.csv") -> Path:
         path = tmp_path / name
         path.write_text(text.strip() + "\n", encoding="utf-8")
@@ -81,7 +84,7 @@ def test_judgments_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert back.probability_note() is None
 
 
-def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table: WriteTable, tmp_path: Path) -> None:
     judgments = read_judgments(table("query_id,result_id,judgment\nq,x,4\nq,y,2"))
     merged = judgments.frame.merge(pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "y"]}))
     merged.to_csv(tmp_path / "merged.csv", index=False)
@@ -90,13 +93,13 @@ def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table, 
         assert "inclusion probabilities are not known" in (each.probability_note() or "")
 
 
-def test_a_single_unknown_probability_stays_unknown(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_single_unknown_probability_stays_unknown(table: WriteTable) -> None:
     judgments = read_judgments(table("query_id,result_id,judgment,inclusion_probability\nq,x,4,.5\nq,y,2,"))
     assert np.isnan(judgments.probability).tolist() == [False, True]
     assert "1 of 2 pairs have no known inclusion probability" in (judgments.probability_note() or "")
 
 
-def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(table) -> None:  # type: ignore[no-untyped-def]
+def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(table: WriteTable) -> None:
     head = "rater_id,query_id,result_id,rating,inclusion_probability,query_probability\n"
     rows = "a,q,x,1,.5,.6\na,q,y,3,.25,.6\nb,q,x,3,.5,.6\nb,q,y,5,.25,.6\n"
     result = calibrate(read_ratings(table(head + rows, "ratings.csv")), "mean")
@@ -108,12 +111,12 @@ def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(
         read_ratings(table(head + rows.replace("b,q,x,3,.5", "b,q,x,3,.4"), "ratings.csv"))
 
 
-def test_a_rating_column_is_averaged_into_judgments(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_rating_column_is_averaged_into_judgments(table: WriteTable) -> None:
     frame = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,\na,q,z,5")).frame
     assert frame[["result_id", "judgment", "n_ratings"]].to_numpy().tolist() == [["x", 3.0, 2], ["z", 5.0, 1]]
 
 
-def test_trec_qrels_are_read(table) -> None:  # type: ignore[no-untyped-def]
+def test_trec_qrels_are_read(table: WriteTable) -> None:
     frame = read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2 0", "qrels.txt")).frame
     assert frame[["query_id", "result_id", "judgment"]].to_numpy().tolist() == [
         ["301", "DOC-1", 2],
@@ -152,18 +155,18 @@ def test_trec_qrels_are_read(table) -> None:  # type: ignore[no-untyped-def]
         ),
     ],
 )
-def test_faults_of_judgments_are_named(table, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_faults_of_judgments_are_named(table: WriteTable, text: str, message: str) -> None:
     with pytest.raises(RelstudyError) as caught:
         read_judgments(table(text))
     assert message in str(caught.value)
 
 
-def test_identical_judgments_are_merged_and_counted(table) -> None:  # type: ignore[no-untyped-def]
+def test_identical_judgments_are_merged_and_counted(table: WriteTable) -> None:
     judgments = read_judgments(table("query_id,result_id,judgment\nq,x,1\nq,x,1.0"))
     assert (len(judgments), judgments.merged) == (1, 1)
 
 
-def test_probabilities_are_joined_by_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
+def test_probabilities_are_joined_by_query_and_result(table: WriteTable) -> None:
     pairs = table("pair_id,query_id,result_id,inclusion_probability\np,q,x,.5\nr,q,y,.25\nr2,q,y,.25", "pairs.csv")
     wanted = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"]})
     probabilities = pair_probabilities(wanted, pairs)
@@ -173,7 +176,7 @@ def test_probabilities_are_joined_by_query_and_result(table) -> None:  # type: i
         pair_probabilities(wanted, bad)
 
 
-def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table) -> None:  # type: ignore[no-untyped-def]
+def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table: WriteTable) -> None:
     header = "query_id,result_id,{},inclusion_probability,query_probability\n"
     rows = "q,x,1,.1,.5\nq,y,2,.2,.5\nr,x,3,.5,"
     for kind in ("judgment", "rating"):
@@ -189,7 +192,7 @@ def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table) -> Non
     }
 
 
-def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table: WriteTable, tmp_path: Path) -> None:
     rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2,0-6\na,q,y,3,0-6\nb,q,x,2,0-6\nb,q,y,5,0-6"
     judgments = calibrate(read_ratings(table(rows, "ratings.csv")), "none").judgments
     write_judgments(judgments, tmp_path / "j.csv")
@@ -198,14 +201,14 @@ def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table, tmp_p
     assert read_judgments(tmp_path / "j.csv").scale.how == "stated"
 
 
-def test_grades_of_qrels_start_at_zero_whatever_was_given(table) -> None:  # type: ignore[no-untyped-def]
+def test_grades_of_qrels_start_at_zero_whatever_was_given(table: WriteTable) -> None:
     graded = read_judgments(table("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 -2", "graded.txt")).scale.scale
     assert (graded.low, graded.high, graded.cut) == (0, 3, 1.5)
     binary = read_judgments(table("301 0 DOC-1 1\n301 0 DOC-2 1", "binary.txt")).scale.scale
     assert (binary.low, binary.high, binary.cut) == (0, 1, 0.5)
 
 
-def test_judgments_from_ratings_say_that_they_are_plain_means(table) -> None:  # type: ignore[no-untyped-def]
+def test_judgments_from_ratings_say_that_they_are_plain_means(table: WriteTable) -> None:
     judgments = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2"))
     assert judgments.averaged
     assert "plain means of the ratings, uncalibrated; relstudy calibrate" in judgments.notes[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,13 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
 from relstudy.common.tables import Checked
 
+WriteTable = Callable[..., Path]
+
 HEADER = "rater_id,query_id,result_id,rating"
 
 
 @pytest.fixture
-def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+def table(tmp_path: Path) -> WriteTable:
     def write(text: str) -> Path:
         path = tmp_path / "ratings.csv"
         path.write_text(text.strip() + "\n", encoding="utf-8")
@@ -32,7 +35,7 @@ def refused(path: Path, **options: object) -> str:
     return str(caught.value).replace(str(path), "FILE")
 
 
-def test_the_four_columns_are_enough(table) -> None:  # type: ignore[no-untyped-def]
+def test_the_four_columns_are_enough(table: WriteTable) -> None:
     ratings = read_ratings(table(f"{HEADER}\na,q,x,4\nb,q,x,\na,q,y,2"))
     assert ratings.frame["rating"].fillna(-1).tolist() == [4, -1, 2]
     assert (ratings.scale.how, ratings.scale.scale.low, ratings.scale.scale.high) == ("values", 1, 4)
@@ -41,13 +44,13 @@ def test_the_four_columns_are_enough(table) -> None:  # type: ignore[no-untyped-
     assert ratings.frame["base"].tolist() == [True, True, False]
 
 
-def test_ids_stay_text_with_their_leading_zeros(table) -> None:  # type: ignore[no-untyped-def]
+def test_ids_stay_text_with_their_leading_zeros(table: WriteTable) -> None:
     frame = read_ratings(table(f"{HEADER}\n007,01,1e3,4\n7,1,1000,3")).frame
     assert frame["rater_id"].tolist() == ["007", "7"]
     assert frame["result_id"].tolist() == ["1e3", "1000"]
 
 
-def test_a_missing_column_is_named_with_those_that_are_there(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_missing_column_is_named_with_those_that_are_there(table: WriteTable) -> None:
     message = refused(table("rater_id,query_id,rating\na,q,1"))
     assert message == (
         "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating); "
@@ -55,7 +58,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(table) -> None:  # 
     )
 
 
-def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(table) -> None:  # type: ignore[no-untyped-def]
+def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(table: WriteTable) -> None:
     message = refused(table(f"{HEADER},scale,block\na,q,x,9,1-5,base\n,q,x,four,1-5,bse\nb,,x,3,1-5,"))
     assert message.splitlines() == [
         "FILE, row 2, column rating: '9' is not allowed; a number from 1 to 5 is allowed, or empty (--missing 9 "
@@ -68,7 +71,7 @@ def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(table) 
     ]
 
 
-def test_only_the_first_twenty_faults_are_shown_and_the_rest_counted(table) -> None:  # type: ignore[no-untyped-def]
+def test_only_the_first_twenty_faults_are_shown_and_the_rest_counted(table: WriteTable) -> None:
     rows = "\n".join(f"a,q,x{i},bad{i}" for i in range(1000))
     lines = refused(table(f"{HEADER}\n{rows}")).splitlines()
     assert len(lines) == 21
@@ -76,7 +79,7 @@ def test_only_the_first_twenty_faults_are_shown_and_the_rest_counted(table) -> N
     assert lines[-1] == "... and 980 more faults"
 
 
-def test_contradictory_rows_of_one_rater_and_pair_are_refused(table) -> None:  # type: ignore[no-untyped-def]
+def test_contradictory_rows_of_one_rater_and_pair_are_refused(table: WriteTable) -> None:
     message = refused(table(f"{HEADER}\na,q,x,4\nb,q,x,2\na,q,x,5\nb,q,x,"))
     assert message.splitlines() == [
         "FILE, row 4, column rating: '5' is not allowed; rater a already rated this pair 4 in row 2; "
@@ -86,14 +89,14 @@ def test_contradictory_rows_of_one_rater_and_pair_are_refused(table) -> None:  #
     ]
 
 
-def test_identical_rows_are_merged_and_counted(table) -> None:  # type: ignore[no-untyped-def]
+def test_identical_rows_are_merged_and_counted(table: WriteTable) -> None:
     ratings = read_ratings(table(f"{HEADER}\na,q,x,4\na,q,x,4.0\nb,q,x,\nb,q,x,"))
     assert len(ratings.frame) == 2
     assert ratings.merged == 2
     assert ratings.notes == ("2 rows repeated an earlier row exactly and were merged",)
 
 
-def test_mixed_scales_are_refused(table) -> None:  # type: ignore[no-untyped-def]
+def test_mixed_scales_are_refused(table: WriteTable) -> None:
     message = refused(table(f"{HEADER},scale\na,q,x,4,1-5\nb,q,x,3,1-5\na,q,y,1,binary"))
     assert message == (
         "FILE, row 4, column scale: 'binary' is not allowed; one calibration takes one scale, and this table mixes 1-5 "
@@ -101,17 +104,17 @@ def test_mixed_scales_are_refused(table) -> None:  # type: ignore[no-untyped-def
     )
 
 
-def test_ratings_that_are_all_undecided_are_refused(table) -> None:  # type: ignore[no-untyped-def]
+def test_ratings_that_are_all_undecided_are_refused(table: WriteTable) -> None:
     assert refused(table(f"{HEADER}\na,q,x,\nb,q,x,")) == (
         "FILE: every rating is empty (undecided); there is nothing to calibrate"
     )
 
 
-def test_a_table_without_rows_is_refused(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_table_without_rows_is_refused(table: WriteTable) -> None:
     assert refused(table(HEADER)) == "FILE: there are no ratings below the header"
 
 
-def test_a_slot_column_or_a_column_an_answer_is_no_rater(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_slot_column_or_a_column_an_answer_is_no_rater(table: WriteTable) -> None:
     assert "column slot: a slot is not a rater" in refused(table("slot,query_id,result_id,rating\n1,q,x,3"))
     wide = table("query_id,result_id,rating_1,rating_2\nq,x,3,4")
     assert "columns rating_1, rating_2: a slot is not a rater" in refused(wide)
@@ -126,14 +129,14 @@ def sorted_rows(raters: int = 3) -> str:
     return "\n".join([HEADER, *rows])
 
 
-def test_answers_sorted_within_each_pair_are_refused_unless_trusted(table) -> None:  # type: ignore[no-untyped-def]
+def test_answers_sorted_within_each_pair_are_refused_unless_trusted(table: WriteTable) -> None:
     path = table(sorted_rows())
     message = refused(path)
     assert "stand in the same order, which people never do: these are sorted slots, not raters" in message
     assert read_ratings(path, trust_raters=True).frame["rater_id"].nunique() == 3
 
 
-def test_a_strict_and_a_lenient_person_are_not_taken_for_sorted_slots(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_strict_and_a_lenient_person_are_not_taken_for_sorted_slots(table: WriteTable) -> None:
     rng = np.random.default_rng(1)
     worth = rng.normal(3, 1, 60)
     seen = {"strict": worth - 0.5, "lenient": worth + 0.5}
@@ -145,7 +148,9 @@ def test_a_strict_and_a_lenient_person_are_not_taken_for_sorted_slots(table) -> 
     assert len(read_ratings(table("\n".join([HEADER, *rows]))).frame) == 120
 
 
-def test_the_base_block_is_the_block_column_then_the_named_column_then_what_all_rated(table) -> None:  # type: ignore[no-untyped-def]
+def test_the_base_block_is_the_block_column_then_the_named_column_then_what_all_rated(
+    table: WriteTable,
+) -> None:
     rows = f"{HEADER},block,common\na,q,x,4,base,no\nb,q,x,4,base,no\na,q,y,3,unique,yes\nb,q,y,3,unique,yes"
     both = read_ratings(table(rows), base_column="common")
     assert both.base_rule == "column block"
@@ -155,14 +160,14 @@ def test_the_base_block_is_the_block_column_then_the_named_column_then_what_all_
     assert read_ratings(table(rows.replace("block", "part"))).base_rule == "the 2 pairs that every rater rated"
 
 
-def test_a_base_column_must_exist_hold_yes_or_no_and_mark_something(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_base_column_must_exist_hold_yes_or_no_and_mark_something(table: WriteTable) -> None:
     rows = f"{HEADER},common\na,q,x,4,{{}}\nb,q,x,4,0"
     assert "column nothing: this column is required" in refused(table(rows.format("1")), base_column="nothing")
     assert "'maybe' is not allowed; true or false" in refused(table(rows.format("maybe")), base_column="common")
     assert "no row is true" in refused(table(rows.format("0")), base_column="common")
 
 
-def test_a_pair_is_in_the_base_block_for_everyone_or_no_one(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_pair_is_in_the_base_block_for_everyone_or_no_one(table: WriteTable) -> None:
     message = refused(table(f"{HEADER},block\na,q,x,4,base\nb,q,x,4,unique"))
     assert message == (
         "FILE, row 3: 'not base' is not allowed; query_id q, result_id x is marked the other way in an earlier row; a "
@@ -170,12 +175,12 @@ def test_a_pair_is_in_the_base_block_for_everyone_or_no_one(table) -> None:  # t
     )
 
 
-def test_a_pair_id_keeps_its_query_and_result(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_pair_id_keeps_its_query_and_result(table: WriteTable) -> None:
     message = refused(table(f"{HEADER},pair_id\na,q,x,4,p1\nb,q,y,4,p1"))
     assert "row 3, column result_id: 'y' is not allowed; a pair_id must keep its query_id and result_id" in message
 
 
-def test_checks_repeats_and_practice_of_the_app_are_set_aside(table) -> None:  # type: ignore[no-untyped-def]
+def test_checks_repeats_and_practice_of_the_app_are_set_aside(table: WriteTable) -> None:
     rows = f"{HEADER},block\na,q,x,4,base\nb,q,x,3,base\na,q,x,1,repeat\nb,q,z,5,check\na,q,y,2,unique"
     ratings = read_ratings(table(rows))
     assert (len(ratings.frame), ratings.aside) == (3, 2)
@@ -191,8 +196,8 @@ def test_checks_repeats_and_practice_of_the_app_are_set_aside(table) -> None:  #
         ("at random over the pool", HandOut.RANDOM),  # as exports wrote it before
     ],
 )
-def test_the_record_of_how_unique_pairs_were_handed_out_is_read(  # type: ignore[no-untyped-def]
-    table, unique: str, recorded: HandOut | None
+def test_the_record_of_how_unique_pairs_were_handed_out_is_read(
+    table: WriteTable, unique: str, recorded: HandOut | None
 ) -> None:
     for base in ("", "to everyone"):
         rows = f"{HEADER},block,handed_out\na,q,x,4,base,{base}\nb,q,x,3,base,{base}\na,q,y,2,unique,{unique}"
@@ -200,7 +205,7 @@ def test_the_record_of_how_unique_pairs_were_handed_out_is_read(  # type: ignore
 
 
 @pytest.mark.parametrize("value", ["random blocks by topic", "by file order", "not at random", "Random"])
-def test_other_words_for_hand_out_are_refused_and_not_interpreted(table, value: str) -> None:  # type: ignore[no-untyped-def]
+def test_other_words_for_hand_out_are_refused_and_not_interpreted(table: WriteTable, value: str) -> None:
     rows = f"{HEADER},handed_out\na,q,x,4,\nb,q,x,3,\na,q,y,2,{value}"
     assert (
         refused(table(rows))
@@ -210,13 +215,15 @@ def test_other_words_for_hand_out_are_refused_and_not_interpreted(table, value: 
 
 def test_a_record_for_the_base_block_says_nothing_of_unique_pairs_and_one_fixed_pair_makes_it_fixed() -> None:
     frame = pd.DataFrame({"rater_id": list("aba"), "query_id": "q", "result_id": list("xxy"), "rating": [4, 3, 2]})
-    for values, recorded in (
+    records: tuple[tuple[list[str | None], HandOut | None], ...] = (
         (["to everyone", "to everyone", "at random over the pool"], HandOut.RANDOM),
         (["random", "fixed", "random"], HandOut.FIXED),
         ([None, None, "random"], HandOut.RANDOM),
         ([None, None, None], None),
-    ):
-        assert read_ratings(Checked(frame.assign(handed_out=values), "ratings")).handed_out is recorded
+    )
+    for values, recorded in records:
+        table = Checked(frame.assign(handed_out=pd.Series(values, dtype=object)), "ratings")
+        assert read_ratings(table).handed_out is recorded
 
 
 def test_parquet_gives_the_same_ratings_as_csv(tmp_path: Path) -> None:

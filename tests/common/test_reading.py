@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,11 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
 
+WriteTable = Callable[..., Path]
+
 
 @pytest.fixture
-def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+def table(tmp_path: Path) -> WriteTable:
     def write(text: str, name: str = "table.csv") -> Path:
         path = tmp_path / name
         path.write_text(text.strip() + "\n", encoding="utf-8")
@@ -24,7 +27,7 @@ def table(tmp_path: Path):  # type: ignore[no-untyped-def]
     return write
 
 
-def test_words_other_names_and_missing_marks_are_read_as_stated(table) -> None:  # type: ignore[no-untyped-def]
+def test_words_other_names_and_missing_marks_are_read_as_stated(table: WriteTable) -> None:
     path = table("worker,q,doc,label\na,1,x,Relevant\na,1,y,not\nb,1,x, partly\nb,1,y,NA")
     reading = Reading.stated(
         "rater_id=worker,query_id=q,result_id=doc,rating=label", "not=0,partly=1,relevant=2", None, "na,-"
@@ -47,7 +50,7 @@ def test_the_shared_wide_panel_gives_the_ratings_of_the_long_one(shared_data: Pa
     assert both["rating"].equals(both["rating_wide"])
 
 
-def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(table: WriteTable) -> None:
     by_item = table("item,ann,bob\nv1,1,2\nv2,5,\nv3,3,4", "items.csv")
     by_rater = table("who,v1,v2,v3\nann,1,5,3\nbob,2,,4", "raters.csv")
     one = read_ratings(by_item, reading=Reading.stated("result_id=item,rating=ann,rating=bob")).frame
@@ -58,19 +61,19 @@ def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(table) -> None:  #
     assert len(one) == 5, "an empty cell is no answer"
 
 
-def test_faults_of_a_wide_table_name_the_row_of_the_file(table) -> None:  # type: ignore[no-untyped-def]
+def test_faults_of_a_wide_table_name_the_row_of_the_file(table: WriteTable) -> None:
     path = table("item,ann,bob\nv1,1,2\nv2,5,bad")
     with pytest.raises(TableError, match=r"table\.csv, row 3, column rating: 'bad' is not allowed"):
         read_ratings(path, reading=Reading.stated("result_id=item,rating=ann,rating=bob"))
 
 
-def test_half_points_are_on_the_scale_they_are_said_to_be_on(table) -> None:  # type: ignore[no-untyped-def]
+def test_half_points_are_on_the_scale_they_are_said_to_be_on(table: WriteTable) -> None:
     rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2.5,1-5\nb,q,x,3,1-5\na,q,y,4.5,1-5"
     assert read_ratings(table(rows)).scale.scale.step == 0.5
     assert read_judgments(table(rows)).scale.scale.step == 0.5
 
 
-def test_one_wrong_text_in_many_rows_is_one_fault_with_a_count_and_the_way_out(table) -> None:  # type: ignore[no-untyped-def]
+def test_one_wrong_text_in_many_rows_is_one_fault_with_a_count_and_the_way_out(table: WriteTable) -> None:
     rows = "\n".join(f"a,q,x{row},{'NA' if row % 3 else 4}" for row in range(60))
     with pytest.raises(TableError) as caught:
         read_ratings(table(f"rater_id,query_id,result_id,rating\n{rows}"))
@@ -97,7 +100,7 @@ def test_a_99_among_1_to_5_is_asked_about_and_not_believed(shared_data: Path, tm
     assert ratings.scale.scale.name == "1-5"
 
 
-def test_a_fault_of_qrels_without_a_header_names_the_line(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_fault_of_qrels_without_a_header_names_the_line(table: WriteTable) -> None:
     with pytest.raises(TableError, match="row 2, column judgment: 'good' is not allowed"):
         read_judgments(table("301 0 A 1\n301 0 B good\n\n301 0 C 1", "qrels.txt"))
     with pytest.raises(TableError, match="row 4, column judgment: 'good' is not allowed"):
@@ -116,13 +119,13 @@ def test_a_fault_of_qrels_without_a_header_names_the_line(table) -> None:  # typ
         ({"scale": "five"}, "the scale 'five' is not understood"),
     ],
 )
-def test_what_is_stated_and_not_understood_is_refused(table, stated: dict[str, str], message: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_stated_and_not_understood_is_refused(table: WriteTable, stated: dict[str, str], message: str) -> None:
     with pytest.raises(RelstudyError) as caught:
         read_ratings(table("a,b\n1,2"), reading=Reading.stated(**stated))
     assert message in str(caught.value)
 
 
-def test_the_scale_that_is_stated_binds(table) -> None:  # type: ignore[no-untyped-def]
+def test_the_scale_that_is_stated_binds(table: WriteTable) -> None:
     path = table("rater_id,query_id,result_id,rating\na,q,x,20\nb,q,x,80\na,q,y,99")
     assert read_ratings(path, reading=Reading.stated(scale="0-200")).scale.scale.cut == 100
     with pytest.raises(TableError, match="'99' is not allowed; a number from 0 to 90 is allowed"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ from relstudy.calibration.command import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reading import Reading
+
+WriteTable = Callable[..., Path]
 
 
 def ratings_by(inspection: Inspection) -> pd.DataFrame:
@@ -34,7 +37,7 @@ def ratings_by(inspection: Inspection) -> pd.DataFrame:
 
 
 @pytest.fixture
-def table(tmp_path: Path):  # type: ignore[no-untyped-def]
+def table(tmp_path: Path) -> WriteTable:
     def write(text: str, name: str = "table.csv") -> Path:
         path = tmp_path / name
         path.write_text(text.strip() + "\n", encoding="utf-8")
@@ -62,7 +65,7 @@ def test_a_wide_panel_is_told_from_its_summary_column(shared_data: Path) -> None
     assert "--scale 0-3" in str(inspection.command)
 
 
-def test_a_wide_panel_without_queries_names_the_item_twice(table) -> None:  # type: ignore[no-untyped-def]
+def test_a_wide_panel_without_queries_names_the_item_twice(table: WriteTable) -> None:
     inspection = inspect_file(table("video,P1,P2,P3\nv1,1,2,NA\nv2,5,4,5\nv3,3,,2"))
     assert inspection.kind == "wide raters"
     assert len(ratings_by(inspection)) == 7
@@ -94,7 +97,7 @@ def test_a_99_among_1_to_5_is_asked_about_and_makes_no_scale(shared_data: Path, 
     assert "--scale 1-5 --missing 99" in str(inspection.command)
 
 
-def test_words_get_numbers_or_are_left_to_be_checked(table) -> None:  # type: ignore[no-untyped-def]
+def test_words_get_numbers_or_are_left_to_be_checked(table: WriteTable) -> None:
     head = "annotator,query,docid,label\n"
     stars = inspect_file(table(head + "a,q,x,4 stars\nb,q,x,1 stars\na,q,y,5 stars"))
     assert ratings_by(stars)["rating"].tolist() == [4, 1, 5]
@@ -106,7 +109,7 @@ def test_words_get_numbers_or_are_left_to_be_checked(table) -> None:  # type: ig
     assert any("check the numbers in --values" in note for note in unsure.notes)
 
 
-def test_mturk_keeps_rejected_rows_and_says_so(table) -> None:  # type: ignore[no-untyped-def]
+def test_mturk_keeps_rejected_rows_and_says_so(table: WriteTable) -> None:
     inspection = inspect_file(
         table(
             "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.query,Input.image_url,Answer.relevance\n"
@@ -137,11 +140,11 @@ def test_mturk_keeps_rejected_rows_and_says_so(table) -> None:  # type: ignore[n
         ("a,b\n1,2", "x.csv", "unknown"),
     ],
 )
-def test_exports_are_known_by_their_columns(table, text: str, name: str, kind: str) -> None:  # type: ignore[no-untyped-def]
+def test_exports_are_known_by_their_columns(table: WriteTable, text: str, name: str, kind: str) -> None:
     assert inspect_file(table(text, name)).kind == kind
 
 
-def test_label_studio_json_is_counted_and_sent_to_its_csv(table) -> None:  # type: ignore[no-untyped-def]
+def test_label_studio_json_is_counted_and_sent_to_its_csv(table: WriteTable) -> None:
     task = {"id": 1, "annotations": [{"completed_by": 3, "result": [{"from_name": "grade", "value": {"rating": 4}}]}]}
     inspection = inspect_file(table(json.dumps([task, task]), "export.json"))
     assert inspection.kind == "Label Studio"
@@ -156,7 +159,7 @@ def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
     assert [inspect_file(tmp_path / f"{name}.npy").kind for name in "vlc"] == ["vectors", "labels", "codes"]
 
 
-def test_other_separators_and_preambles_are_named(table) -> None:  # type: ignore[no-untyped-def]
+def test_other_separators_and_preambles_are_named(table: WriteTable) -> None:
     inspection = inspect_file(table("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
     assert inspection.kind == "ratings"
     assert inspection.notes[:2] == (
@@ -172,7 +175,7 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
             inspect_file(path)
 
 
-def test_the_command_prints_what_was_found_and_the_printed_command_runs(table, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_prints_what_was_found_and_the_printed_command_runs(table: WriteTable, tmp_path: Path) -> None:
     rows = "\n".join(f"w{row % 4},q{row // 4},d{row // 4},{1 + (row * 7 + row % 4) % 5}" for row in range(80))
     path = table(f"worker,query,docid,grade\n{rows}")
     shown = CliRunner().invoke(inspect, [str(path)])
@@ -185,7 +188,7 @@ def test_the_command_prints_what_was_found_and_the_printed_command_runs(table, t
     assert json.loads(CliRunner().invoke(inspect, [str(path), "--json"]).stdout)["kind"] == "ratings"
 
 
-def test_columns_of_numbers_and_of_words_are_no_panel(table) -> None:  # type: ignore[no-untyped-def]
+def test_columns_of_numbers_and_of_words_are_no_panel(table: WriteTable) -> None:
     words = "abcdefghijklm"
     rows = "\n".join(f"v{row},{words[row]},{words[-1 - row]},{row % 5}" for row in range(12))
     inspection = inspect_file(table(f"video,first,second,third\n{rows}"))
