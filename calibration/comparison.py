@@ -252,7 +252,7 @@ def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:
 
 
 def _query_sums(frame: pd.DataFrame) -> pd.DataFrame:
-    """Per query: n, and weighted sums of x, y, xx, yy, xy for x the score's rank and y the judgment's."""
+    """Per query, the sums a correlation is made of: weights, and weighted x, y, x², y², xy (x, y: relative ranks)."""
     x, y = (rankdata(frame[name]) / max(len(frame), 1) for name in ("score", "judgment"))
     columns = {"n": np.ones(len(frame)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
     weighted = pd.DataFrame(columns).mul(frame["weight"].to_numpy(), axis=0)
@@ -273,7 +273,7 @@ def _correlation(sums: pd.DataFrame, seed: int) -> Estimate:
 
 
 def _difference(one: pd.DataFrame, other: pd.DataFrame, seed: int) -> Estimate:
-    """Difference of the correlations, resampling queries for both sides together."""
+    """Difference of two correlations, its interval by drawing the same queries for both in each bootstrap replicate."""
     both = one.add_prefix("a").join(other.add_prefix("b"), how="outer").fillna(0.0).to_numpy()
 
     def figure(sums: np.ndarray) -> np.ndarray:

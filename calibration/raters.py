@@ -135,8 +135,10 @@ def _constant(panel: Panel) -> np.ndarray:
 
 
 def _disagreement(agreement: np.ndarray, common: np.ndarray) -> dict[str, np.ndarray]:
-    """By Fisher's z: reversed when clearly below zero, disagreeing when not clearly above, less than the rest when it
-    is more than three robust standard deviations below the raters' median.
+    """Flags by each rater's correlation with the others (`agreement`, over `common` pairs), on Fisher's z scale.
+
+    reversed: below zero at the 95 % level. disagrees: not above zero at that level. agrees less: more than three
+    robust standard deviations (1.4826 times the median absolute deviation) below the raters' median.
     """
     enough = np.isfinite(agreement) & (common >= LEAST_FOR_AGREEMENT)
     safe = np.where(enough, np.clip(agreement, -0.999999, 0.999999), 0.0)

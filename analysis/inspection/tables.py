@@ -315,7 +315,7 @@ def _options(named: dict[str, tuple[str, ...]], answers: Answers, table: Checked
 
 
 def _entry(text: str) -> str:
-    """An entry of a list with commas, in quotes where it holds any."""
+    """An entry of a comma-separated list: in double quotes where it contains a comma or a quote."""
     return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 

@@ -64,9 +64,11 @@ def fit_lines(panel: Panel, method: str) -> Lines:
 
 
 def _unit(panel: Panel) -> float:
-    """A power of two near a quarter of the ratings' range, so that what passes for rounding is the same on every scale.
+    """What ratings are divided by before a line is fitted: a power of two near a quarter of their range.
 
-    To divide by a power of two is exact, and ratings from 1 to 5 are not divided at all.
+    The methods take a spread or a sum of squares below 1e-9 for rounding error; without a common unit that
+    would mean one thing for ratings from 1 to 5 and another for ratings from 0 to 1e-6. Division by a power of two is
+    exact, and ratings from 1 to 5 are divided by 1.
     """
     length = float(np.fmax.reduce(panel.rating, initial=-np.inf) - np.fmin.reduce(panel.rating, initial=np.inf))
     return 2.0 ** round(math.log2(length / 4)) if 0 < length < np.inf else 1.0

@@ -132,5 +132,5 @@ def zscore(panel: Panel) -> Lines:
 
 
 def _exact_zero(spread: np.ndarray) -> np.ndarray:
-    """Rounding leaves a constant rater with a spread of 1e-16; that is no spread."""
+    """Standard deviations, with those that are rounding error (of a rater who always gives one value) set to 0."""
     return np.where(spread < 1e-9, 0.0, spread)

@@ -1,4 +1,4 @@
-"""The cumulative-link model in PyMC, which sees raters and thresholds only: qualities are summed out below it."""
+"""The cumulative-link model in PyMC: raters' parameters and thresholds; `Likelihood` sums out pair qualities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARPNESS_SPREAD = 0.5
 
 
 class LikelihoodOp(Op):
-    """`Likelihood.value_and_gradient` in a PyTensor graph: a model uses the first output, the rest is its gradient."""
+    """`Likelihood.value_and_gradient` as a PyTensor operation: the log likelihood, then its derivatives."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self.likelihood = likelihood

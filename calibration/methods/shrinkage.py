@@ -124,7 +124,11 @@ def pooled(panel: Panel) -> Lines:
 
 
 def _lines(method: str, panel: Panel, centre: float, offset: np.ndarray, log_spread: np.ndarray, share: float) -> Lines:
-    """c = centre + (h - centre - offset) / spread^share, with spreads relative to the panel's."""
+    """The line of each rater that takes out their offset and a share of their spread.
+
+    A rating h becomes centre + (h - centre - offset) / exp(log_spread)^share, where centre is the mean rating and
+    spreads are relative to the panel's: a share of 1 makes all spreads alike, a share of 0 leaves them.
+    """
     slope = np.exp(-share * log_spread)
     return Lines(method, slope, centre - slope * (centre + offset), share)
 
@@ -189,10 +193,10 @@ class Spreads:
 
 
 def shrink_spreads(panel: Panel, deviation: np.ndarray, square: np.ndarray, n: np.ndarray) -> Spreads:
-    """Log spreads, shrunk; their sampling variance follows from the ratings' kurtosis.
+    """Each rater's log standard deviation, shrunk towards the panel's by its sampling variance.
 
-    log s of n normal values has variance trigamma((n - 1) / 2) / 4; other shapes scale it by (kurtosis - 1) / 2,
-    which is how a discrete or binary scale makes itself known.
+    The log standard deviation of n normal values has variance trigamma((n - 1) / 2) / 4. For other distributions this
+    is multiplied by (kurtosis - 1) / 2, which is 1 for a normal one; so discrete and binary scales are allowed for.
     """
     usable = (n >= 3) & (square > 1e-9)
     safe = np.where(usable, square, 1.0)
@@ -239,7 +243,7 @@ def _best_share(panel: Panel, deviation: np.ndarray, log_spread: np.ndarray) -> 
 
 
 def _tuning_rows(panel: Panel) -> np.ndarray | None:
-    """Rows to choose the share on: all (None), or those of evenly spaced pairs when there are very many."""
+    """Rows that `_best_share` is computed on: all (None), or those of evenly spaced pairs when there are very many."""
     step = -(-len(panel.rating) // TUNING_ROWS)
     if step == 1:
         return None

@@ -25,7 +25,7 @@ PATTERNS = {
 
 
 class TomlChecker:
-    """Takes values out of tables; a wrong one becomes a fault, and the default goes on in its place.
+    """Takes values out of tables; a wrong value is noted as a fault, and the default is returned instead.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class TomlChecker:
         self.faults: list[str] = []
 
     def fault(self, path: Keys, value: object, allowed: str) -> None:
-        """Note that the value at a path is wrong, and what is allowed there; None: it is the path that is wrong."""
+        """Note that a setting's value is wrong, or (value None) that it is missing or unknown; and what is allowed."""
         line = nearest_line(self.lines, path)
         position = f"{self.file}, line {line}" if line else self.file
         name = ".".join(str(part) for part in path if not isinstance(part, int))

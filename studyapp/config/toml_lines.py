@@ -56,7 +56,7 @@ def _parts(dotted: str) -> Path:
 
 
 def _resolve(name: Path, counts: dict[Path, int]) -> Path:
-    """A header below an array of tables means the array's latest entry."""
+    """The path of a header, with the number of the latest entry for each array of tables on the way."""
     path: Path = ()
     for position, part in enumerate(name):
         path = (*path, part)
