@@ -13,7 +13,7 @@ from relstudy.studyapp.database.store import pairs as pairs_table
 
 @dataclass(frozen=True)
 class NotShown:
-    """So many pairs of one kind that no block asks for.
+    """Pairs of one block and paradigm that no block of study.toml asks for.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def pairs_not_shown(counts: Mapping[tuple[str, str], int], study: Study) -> list
 
 
 def stored_not_shown(connection: sa.Connection, study: Study) -> list[NotShown]:
-    """The same of the pairs in the study's database."""
+    """The pairs in the study's database that no block of the study asks for."""
     query = (
         sa.select(pairs_table.c.block, pairs_table.c.paradigm, sa.func.count())
         .where(pairs_table.c.active, pairs_table.c.block.in_(["base", "unique"]))

@@ -27,7 +27,7 @@ MOST_UNDECIDED = 2
 
 
 def _had_before() -> sa.Select[Any]:
-    """The rater's page of unique pairs that a slot is of."""
+    """Subquery: assignments by which the rater was given the slot's page before."""
     return sa.select(assignments.c.id).where(
         assignments.c.rater == sa.bindparam("rater"),
         assignments.c.page_id == slots.c.page_id,

@@ -69,7 +69,7 @@ def _claim(connection: sa.Connection, study: Study, store: Store) -> None:
 
 
 def require_own(connection: sa.Connection, study: Study, store: Store) -> str | None:
-    """The study that the database holds, None for none; refused when it is another than this folder's."""
+    """Id of the study that the database holds, None while it is empty; another study's database is refused."""
     holder = connection.execute(sa.select(settings.c.value).where(settings.c.key == "study")).scalar_one_or_none()
     if holder not in (None, study.id):
         raise RelstudyError(
@@ -80,7 +80,7 @@ def require_own(connection: sa.Connection, study: Study, store: Store) -> str | 
 
 
 def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
-    """What to say of a pair that the database has as another; empty where there is none."""
+    """What to say of the first pair id that the database has for another pair; empty where there is none."""
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
         if pair and (pair.query_id, pair.result_id, pair.block) != (row.query_id, row.result_id, row.block):

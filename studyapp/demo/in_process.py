@@ -17,7 +17,7 @@ from relstudy.studyapp.demo.show import BarsOnly, Stages
 
 @contextlib.contextmanager
 def without_database_url() -> Iterator[None]:
-    """The demo lives in its own SQLite file, whatever DATABASE_URL says."""
+    """DATABASE_URL is unset inside this context, so that the demo uses the SQLite file in its own folder."""
     kept = os.environ.pop("DATABASE_URL", None)
     try:
         yield

@@ -40,7 +40,7 @@ THRESHOLD = 3.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a demo came to.
+    """A finished demo: where its files are, who rated how much, and how near the estimates came to the truth.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Outcome:
     variants: list[str]
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """What `relstudy demo --json` prints."""
         return {
             "folder": str(self.folder),
             "report": str(self.report),
@@ -86,7 +86,7 @@ def run_demo(
     variants: tuple[str, ...] | None = None,
     quiet: bool = False,
 ) -> Outcome:
-    """Go the whole way in FOLDER.
+    """Run a whole study in FOLDER: collection, sample, ratings, calibration, mappings, scores and report.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _paint(folder: Path, size: Size, seed: int, show: Stages) -> DemoCollection:
 
 
 def _score_all(folder: Path, names: tuple[str, ...], show: Stages) -> pd.DataFrame:
-    """Every system's score of every pair, for the truth over all pairs."""
+    """Every system's score of every pair of the collection, from which the true indices are computed."""
     with show.stage("Let the systems score every pair", units=len(names)) as stage:
         collection = Collection.load(folder)
         parts = []
@@ -225,7 +225,7 @@ def _fit_one(folder: Path, name: str, show: Stages, stage: Stage) -> dict[str, A
 
 
 def _score_variants(folder: Path, names: tuple[str, ...], show: Stages) -> None:
-    """Systems that come when the judgments are there: no pair is chosen for them, and nobody is asked again."""
+    """Fit systems that chose no pairs, from judgments that are there already; nobody is asked again."""
     command = f"relstudy systems {folder} {' '.join(names)}; {_fit_command(folder)}"
     with show.stage("Score systems that chose no pairs", command=command, units=len(names)) as stage:
         run_command("systems", str(folder), *names, show=show)
@@ -262,7 +262,7 @@ def _compare(
     everything: pd.DataFrame,
     scored: dict[str, Any],
 ) -> list[Recovered]:
-    """Recovered against true; written to FOLDER/truth."""
+    """Set the study's estimates beside the truth; writes FOLDER/truth/recovered.csv, raters.csv and pairs.csv."""
     keys: dict[str, Any] = {"query_id": str, "result_id": str}
     pairs = read_pairs(folder / "pairs.csv")
     judgments = pd.read_csv(folder / "judgments.csv", dtype=keys)

@@ -157,7 +157,7 @@ class Census:
 
 
 def census(collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFrame, threshold: float) -> Census:
-    """What the study would find if the whole panel rated every pair, endlessly often.
+    """The study without sampling or noise: the panel's expected rating of every pair of the collection.
 
     Parameters
     ----------

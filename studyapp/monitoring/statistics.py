@@ -76,7 +76,7 @@ class StudyStatistics:
     raters: dict[str, RaterView] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """As a dictionary that can be written as JSON, with the ends of the bins of seconds."""
         return {**asdict(self), "seconds_bins": list(SECONDS)}
 
 
@@ -130,7 +130,7 @@ def _running(at: pd.Series, edges: np.ndarray) -> tuple[int, ...]:
 
 
 def _time_counts(seconds: pd.Series) -> tuple[int, ...]:
-    """Ratings in each stretch of SECONDS; the last one is open."""
+    """How many ratings took how long: counts in the bins between SECONDS, the last without an upper end."""
     counts, _ = np.histogram(seconds.to_numpy(), bins=[*SECONDS, np.inf])
     return tuple(int(n) for n in counts)
 
@@ -182,7 +182,7 @@ def _growth(table: pd.DataFrame, scale: Scale) -> Growth | None:
 
 
 def _flags_while_rating(profile: dict[Any, Any]) -> list[str]:
-    """A profile's flags that say something while a study runs.
+    """The flags of a rater's profile that mean something while the rater is still at work.
 
     The app itself sees to it that the base block is complete, so there an undecided pair is no gap; and a few equal
     ratings are no pattern yet.

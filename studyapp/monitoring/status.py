@@ -76,12 +76,12 @@ class Status:
     not_shown: list[NotShown] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """As a dictionary that can be written as JSON."""
         return asdict(self)
 
 
 def study_status(store: Store, study: Study, now: float | None = None) -> Status:
-    """Count everything in one consistent view."""
+    """Count pages, ratings and raters in one read transaction, so that the numbers agree with each other."""
     moment = time.time() if now is None else now
     with store.read() as connection:
         state = read_state(connection)

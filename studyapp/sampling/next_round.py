@@ -53,7 +53,7 @@ class NextOptions:
 
 @dataclass(frozen=True, eq=False)
 class EarlierRounds:
-    """What a further round stands on.
+    """The rounds drawn so far, and what people answered in them.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _queries(
 
 
 def _given(collection: Collection, design: Design, paradigm: str) -> list[str]:
-    """The list of queries that the study was given, empty where queries were drawn."""
+    """Ids of the queries of this paradigm that the first round was given as a list; empty where queries were drawn."""
     first = design.rounds[0]
     return [name for name in first.given if collection[name].kind == paradigm]
 

@@ -37,29 +37,29 @@ def chance_of_good(rank: np.ndarray, good: float, skill: float) -> np.ndarray:
 class Expectation:
     """Collects what the preview needs while the queries go by, one at a time."""
 
-    SHAPES_KEPT = 40
+    QUERIES_KEPT = 40
 
     def __init__(self) -> None:
         self.smallest = 1.0
         self.pairs = 0.0
-        self._shapes: list[tuple[CandidateProbabilities, float]] = []
+        self._queries: list[CandidateProbabilities] = []
 
-    def add(self, shape: CandidateProbabilities, query_probability: float) -> None:
-        """Note one query's design."""
-        self.smallest = min(self.smallest, query_probability * float(shape.probability.min()))
-        self.pairs += float(shape.probability.sum())
-        if len(self._shapes) < self.SHAPES_KEPT:
-            self._shapes.append((shape, query_probability))
+    def add(self, chances: CandidateProbabilities, query_probability: float) -> None:
+        """Take in one query's candidates, with the probability of the query to be drawn."""
+        self.smallest = min(self.smallest, query_probability * float(chances.probability.min()))
+        self.pairs += float(chances.probability.sum())
+        if len(self._queries) < self.QUERIES_KEPT:
+            self._queries.append(chances)
 
     def good_share(self, good: float, skill: float) -> float:
         """Expected share of good matches among the pairs, by the model of `chance_of_good` for each system."""
         expected = total = 0.0
-        for shape, _ in self._shapes:
-            scale = shape.probability / shape.parts.sum(axis=0)
-            for part, rank in zip(shape.parts[:-1], shape.ranks, strict=True):
+        for chances in self._queries:
+            scale = chances.probability / chances.parts.sum(axis=0)
+            for part, rank in zip(chances.parts[:-1], chances.ranks, strict=True):
                 expected += float((part * scale * chance_of_good(rank, good, skill)).sum())
-            expected += good * float((shape.parts[-1] * scale).sum())
-            total += float(shape.probability.sum())
+            expected += good * float((chances.parts[-1] * scale).sum())
+            total += float(chances.probability.sum())
         return expected / total
 
 

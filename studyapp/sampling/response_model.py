@@ -88,7 +88,7 @@ class ResponseShape:
 
 
 def predicted(terms: Mapping[str, MappedTerm], scores: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Sum of the terms; None where a system has no scores."""
+    """Predicted score of each result: the sum of the systems' terms; None where one of the systems has no scores."""
     if any(name not in scores for name in terms):
         return None
     return np.asarray(sum(term(scores[name]) for name, term in terms.items()))

@@ -1,4 +1,4 @@
-"""M3: concepts that generate both the regions and the words of a picture.
+"""Concepts that generate both the regions and the words of a picture.
 
 Shirahatti and Barnard 2005, section 3.2; Barnard et al. 2003, model I without document clusters. Each concept l has a
 multinomial over words and a Gaussian with diagonal covariance over region features; each picture d has its own mixture

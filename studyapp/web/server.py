@@ -206,7 +206,7 @@ def _send(children: Iterable[int], number: signal.Signals) -> None:
 
 
 def _ended_child() -> tuple[int, int] | None:
-    """A child that has ended, and how; None while all are at work, or none is left."""
+    """Process id and wait status of a worker that has ended; None while all are at work, or none is left."""
     try:
         child, status = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:

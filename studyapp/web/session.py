@@ -81,7 +81,7 @@ def set_pending(entry: str, identity: str, parameters: dict[str, str]) -> None:
 
 
 def name(rater: Rater | None = None) -> str:
-    """What forms are signed for: the rater, or this visit."""
+    """The text that forms are signed for: it names the rater or, where there is none yet, this visit."""
     return f"rater:{rater.id}:{rater.session_key}" if rater is not None else f"visit:{session.get('nonce', '')}"
 
 

@@ -38,7 +38,7 @@ class Site:
 
     @property
     def catalogue(self) -> Catalogue:
-        """Pages and pairs."""
+        """The study's active pages and its pairs, read from the database once."""
         if self._catalogue is None:
             with self.store.read() as connection:
                 self._catalogue = Catalogue(connection)

@@ -63,7 +63,7 @@ def nice_ticks(low: float, high: float, about: int = 4) -> list[float]:
 
 
 class _Plane:
-    """From data to places in the picture."""
+    """From data to pixels of the picture."""
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         self.x, self.y = x, y
@@ -202,7 +202,7 @@ def share_chart(label: str, names: Sequence[str], shares: Sequence[float]) -> Ma
 
 
 def progress_bar(label: str, done: float, leased: float, total: float) -> Markup:
-    """Done, and in hand, of a whole."""
+    """A bar of the pages done and, lighter, those leased, out of `total`."""
     whole = max(total, 1)
     first, second = 200 * min(1, done / whole), 200 * min(1, leased / whole)
     return _svg(

@@ -30,7 +30,7 @@ def recent_figures() -> tuple[Status, StudyStatistics]:
 
 
 def forget_figures() -> None:
-    """Count anew at the next look, because something was changed by hand."""
+    """Drop the kept figures, so that the next page counts anew: something was changed by hand."""
     current_app.extensions.pop("relstudy-figures", None)
 
 

@@ -77,7 +77,7 @@ def list_raters() -> ResponseReturnValue:
 
 
 def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """A base block that is still under way is no flag."""
+    """The flags to show, in words; those about the base block only once the rater has finished."""
     texts = current_site().texts
     over = person.state == "finished"
     shown = [texts(f"admin.flag.{flag.replace(' ', '-')}") for flag in flags if over or "base" not in flag]

@@ -19,7 +19,7 @@ def address(step: Step) -> str:
 
 
 def advance(rater_id: int) -> Step:
-    """Start if need be, hand out if need be, and say where the rater goes."""
+    """Where the rater goes next; while the study is open, pages are laid out or handed out first as needed."""
     here = current_site()
     hand_out = here.state == "open"
     with here.store.write() as connection:
@@ -33,7 +33,7 @@ def advance(rater_id: int) -> Step:
 
 
 def move_on(visit: Visit, *, hand_out: bool) -> Step:
-    """Where the rater goes, with pages handed out if need be; who has come to the end has finished."""
+    """Where the rater goes next; `hand_out` allows new pages, and marks a rater without any as finished."""
     step = next_step(visit, hand_out=hand_out)
     if step.name == "thanks" and hand_out:
         finish(visit)
