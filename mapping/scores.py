@@ -185,8 +185,8 @@ class _Choice:
     def takes(self, system: str) -> bool:
         return system not in self.leave_out and (self.only is None or system in self.only)
 
-    def check(self, known: Iterable[object]) -> None:
-        have = {str(name) for name in known}
+    def check(self, systems: Iterable[object]) -> None:
+        have = {str(name) for name in systems}
         unknown = sorted((self.leave_out | (self.only or set())) - have)
         if unknown:
             raise RelstudyError(

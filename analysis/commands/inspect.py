@@ -24,8 +24,8 @@ def inspect(file: Path, as_json: bool) -> None:
     """
     from relstudy.analysis.inspection.files import inspect_file
 
-    found = inspect_file(file)
+    finding = inspect_file(file)
     if as_json:
-        print_json(found.as_json())
+        print_json(finding.as_json())
     else:
-        click.echo(str(found))
+        click.echo(str(finding))

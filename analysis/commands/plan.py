@@ -61,7 +61,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     if (choices["judgments"] is None) != (choices["scores"] is None):
         raise click.UsageError("--judgments and --scores belong together")
     source, variances = _source(choices)
-    found = plan_study(
+    study_plan = plan_study(
         source,
         choices["index"],
         choices["power"],
@@ -74,15 +74,15 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     if out is not None:
         from relstudy.analysis.planning.picture import power_curve
 
-        write_text(power_curve(found), out)
+        write_text(power_curve(study_plan), out)
         say(f"The power curve is in {out}.")
     if as_json:
-        content = found.as_json()
+        content = study_plan.as_json()
         if variances is not None:
             content["variances"] = variances.as_json()
         print_json(content)
         return
-    _print(found, variances)
+    _print(study_plan, variances)
 
 
 def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
@@ -134,10 +134,10 @@ def _two(text: str, option: str, kind: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _print(found: StudyPlan, variances: Variances | None) -> None:
-    click.echo(found.sentence())
+def _print(plan: StudyPlan, variances: Variances | None) -> None:
+    click.echo(plan.sentence())
     click.echo()
-    rows = [[str(p.queries), f"{p.power:.3f}", f"{p.error:.3f}", str(p.studies)] for p in found.points]
+    rows = [[str(p.queries), f"{p.power:.3f}", f"{p.error:.3f}", str(p.studies)] for p in plan.points]
     print_table(rows, ["queries", "power", "standard error", "studies"])
     if variances is not None:
         click.echo()

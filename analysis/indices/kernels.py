@@ -23,12 +23,12 @@ def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.nd
     number, rows = columns.shape
     table = np.zeros((number, stop - start))
     for i in range(rows):
-        own = times[i, start:stop]
+        counts = times[i, start:stop]
         for k in range(number):
             value = columns[k, i]
             here = table[k]
             for b in range(stop - start):
-                here[b] += value * own[b]
+                here[b] += value * counts[b]
     return table
 
 
@@ -57,15 +57,15 @@ def sums_by_bin(
     """
     table = np.zeros((2, bins, stop - start))
     for i in range(len(row)):
-        own = times[row[i], start:stop]
+        counts = times[row[i], start:stop]
         w = weight[i]
         seen = table[0, bin_of[i]]
         for b in range(stop - start):
-            seen[b] += w * own[b]
+            seen[b] += w * counts[b]
         if relevant[i]:
             hits = table[1, bin_of[i]]
             for b in range(stop - start):
-                hits[b] += w * own[b]
+                hits[b] += w * counts[b]
     return table
 
 
@@ -102,17 +102,17 @@ def retrieval(
     area = np.zeros(width)
     some_relevant = False
     for i in range(len(row)):
-        own = times[row[i], start:stop]
+        counts = times[row[i], start:stop]
         w = weight[i]
         if relevant[i]:
             some_relevant = True
             for b in range(width):
-                share = w * own[b]
+                share = w * counts[b]
                 seen[b] += share
                 hits[b] += share
         else:
             for b in range(width):
-                seen[b] += w * own[b]
+                seen[b] += w * counts[b]
         if group_end[i]:
             if some_relevant:
                 for b in range(width):
@@ -156,10 +156,10 @@ def ranks_by_level(
     width = stop - start
     table = np.zeros((levels, width))
     for i in range(len(row)):
-        own = times[row[i], start:stop]
+        counts = times[row[i], start:stop]
         here = table[level[i]]
         for b in range(width):
-            here[b] += own[b]
+            here[b] += counts[b]
     total = np.zeros(width)
     for v in range(levels):
         here = table[v]
@@ -198,9 +198,9 @@ def spearman(
     width = stop - start
     total = np.zeros(width)
     for i in range(len(row)):
-        own = times[row[i], start:stop]
+        counts = times[row[i], start:stop]
         for b in range(width):
-            total[b] += own[b]
+            total[b] += counts[b]
     before = np.zeros(width)
     many = np.zeros(width)
     other = np.zeros(width)
@@ -208,11 +208,11 @@ def spearman(
     squares = np.zeros(width)
     other_squares = np.zeros(width)
     for i in range(len(row)):
-        own = times[row[i], start:stop]
+        counts = times[row[i], start:stop]
         rank = ranks[level[i]]
         for b in range(width):
-            many[b] += own[b]
-            share = own[b] * rank[b]
+            many[b] += counts[b]
+            share = counts[b] * rank[b]
             other[b] += share
             other_squares[b] += share * rank[b]
         if group_end[i]:
@@ -253,7 +253,7 @@ def kendall(
     """
     width = stop - start
     tree = np.zeros((levels + 1, width))
-    held = np.zeros((levels, width))
+    by_level = np.zeros((levels, width))
     inserted = np.zeros(width)
     many = np.zeros(width)
     balance = np.zeros(width)
@@ -261,8 +261,8 @@ def kendall(
     below = np.zeros(width)
     first = 0
     for i in range(len(row)):
-        own = times[row[i], start:stop]
-        here = held[level[i]]
+        counts = times[row[i], start:stop]
+        here = by_level[level[i]]
         for b in range(width):
             below[b] = -inserted[b] + here[b]
         node = level[i]
@@ -272,12 +272,12 @@ def kendall(
                 below[b] += 2.0 * step[b]
             node -= node & -node
         for b in range(width):
-            balance[b] += own[b] * below[b]
-            many[b] += own[b]
+            balance[b] += counts[b] * below[b]
+            many[b] += counts[b]
         if group_end[i]:
             for j in range(first, i + 1):
                 added = times[row[j], start:stop]
-                slot = held[level[j]]
+                slot = by_level[level[j]]
                 for b in range(width):
                     slot[b] += added[b]
                 node = level[j] + 1
@@ -293,7 +293,7 @@ def kendall(
             first = i + 1
     other_tied = np.zeros(width)
     for v in range(levels):
-        slot = held[v]
+        slot = by_level[v]
         for b in range(width):
             other_tied[b] += slot[b] * (slot[b] - 1.0)
     figures = np.empty(width)

@@ -160,30 +160,34 @@ class Retrieval:
         """Precision and recall at fixed scores, chosen so that each share of the weighted pairs is retrieved."""
         order = np.argsort(-score, kind="stable")
         seen = np.cumsum(weight[order])
-        place = np.minimum(np.searchsorted(seen, np.asarray(shares) * seen[-1] * (1 - 1e-12)), len(seen) - 1)
-        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), score[order][place])
+        last_retrieved = np.minimum(np.searchsorted(seen, np.asarray(shares) * seen[-1] * (1 - 1e-12)), len(seen) - 1)
+        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), score[order][last_retrieved])
 
     def at_thresholds(
         self, score: np.ndarray, weight: np.ndarray, shares: np.ndarray, thresholds: np.ndarray
     ) -> OperatingPoints:
         """Precision and recall when pairs with a score of at least each threshold are retrieved."""
-        ascending, place = np.unique(thresholds, return_inverse=True)
+        ascending, threshold_index = np.unique(thresholds, return_inverse=True)
         bins = np.searchsorted(ascending, score, side="right").astype(np.int64)
         number = len(ascending) + 1
 
         def part_of(times: np.ndarray, part: slice) -> np.ndarray:
-            own = kernels.sums_by_bin(self.row, bins, number, weight, self.relevant, times, part.start, part.stop)
-            above: np.ndarray = own[:, ::-1].cumsum(axis=1)[:, ::-1]
+            sums = kernels.sums_by_bin(self.row, bins, number, weight, self.relevant, times, part.start, part.stop)
+            above: np.ndarray = sums[:, ::-1].cumsum(axis=1)[:, ::-1]
             return above
 
         def ratios(above: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             seen, hits = above
             with np.errstate(invalid="ignore", divide="ignore"):
-                return (hits[1:] / seen[1:])[place], (hits[1:] / hits[:1])[place], (seen[1:] / seen[:1])[place]
+                return (
+                    (hits[1:] / seen[1:])[threshold_index],
+                    (hits[1:] / hits[:1])[threshold_index],
+                    (seen[1:] / seen[:1])[threshold_index],
+                )
 
         precision, recall, retrieved = ratios(part_of(np.ones((self.times.shape[0], 1)), slice(0, 1)))
         p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
-        found = [
+        proportions = [
             (
                 self._proportion(float(precision[k, 0]), p[k], score >= threshold, self.relevant, weight),
                 self._proportion(float(recall[k, 0]), r[k], self.relevant, score >= threshold, weight),
@@ -191,15 +195,15 @@ class Retrieval:
             for k, threshold in enumerate(thresholds)
         ]
         return OperatingPoints(
-            shares, retrieved[:, 0], thresholds, [pair[0] for pair in found], [pair[1] for pair in found]
+            shares, retrieved[:, 0], thresholds, [pair[0] for pair in proportions], [pair[1] for pair in proportions]
         )
 
     def _proportion(
         self, value: float, replicates: np.ndarray, among: np.ndarray, hit: np.ndarray, weight: np.ndarray
     ) -> BootstrapStatistic:
         """The share of hits among some pairs, marked where either kind is too rare for the bootstrap to show it."""
-        own = weight[among]
+        weights = weight[among]
         hits = int(np.count_nonzero(among & hit))
-        few = min(hits, len(own) - hits) < RARE
-        effective = float(own.sum() ** 2 / np.sum(own**2)) if few and len(own) else None
+        few = min(hits, len(weights) - hits) < RARE
+        effective = float(weights.sum() ** 2 / np.sum(weights**2)) if few and len(weights) else None
         return BootstrapStatistic(value, replicates, self.undefined, effective)

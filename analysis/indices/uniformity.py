@@ -36,8 +36,8 @@ def response_shares(responses: ArrayLike, categories: Sequence[float]) -> np.nda
         raise ValueError("categories must be at least two ascending numbers")
     if len(values) == 0:
         return np.full(len(scale), np.nan)
-    place = np.searchsorted((scale[1:] + scale[:-1]) / 2, values, side="right")
-    return np.bincount(place, minlength=len(scale)) / len(values)
+    category = np.searchsorted((scale[1:] + scale[:-1]) / 2, values, side="right")
+    return np.bincount(category, minlength=len(scale)) / len(values)
 
 
 def uniformity_error(responses: ArrayLike, categories: Sequence[float]) -> Estimate:

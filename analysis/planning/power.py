@@ -102,12 +102,12 @@ class Assumed:
         left = sd.noise / np.sqrt(self.base) * random.normal(size=raters)
         noise = sd.noise * random.normal(size=(number, each)) + left[random.integers(0, raters, (number, each))]
         judgment = truth + noise.mean(axis=1)
-        common, own = np.sqrt(max(self.alike, 0.0)), np.sqrt(1 - abs(self.alike))
+        common, separate = np.sqrt(max(self.alike, 0.0)), np.sqrt(1 - abs(self.alike))
         shared = random.normal(size=number)
         scores = []
         for correlation, sign in ((self.correlation_first, 1.0), (self.correlation_second, np.sign(self.alike) or 1.0)):
             weight = common if self.alike >= 0 else np.sqrt(-self.alike)
-            error = sign * weight * shared + own * random.normal(size=number)
+            error = sign * weight * shared + separate * random.normal(size=number)
             scores.append(correlation * truth / spread + np.sqrt(1 - correlation**2) * error)
         cut = np.hypot(spread, sd.noise / np.sqrt(each)) * stats.norm.isf(self.relevant_share)
         shape = np.sqrt(np.log1p(self.weight_spread**2))
@@ -251,9 +251,9 @@ def simulate(
     numbers = range(studies)
     for number in progress(numbers, f"studies of {queries} queries") if progress else numbers:
         random = np.random.default_rng([seed, queries, number])
-        found, clusters = difference_of(source.draw(queries, random), index, number)
-        differences[number] = found.value
-        p = p_value(found, clusters)
+        statistic, clusters = difference_of(source.draw(queries, random), index, number)
+        differences[number] = statistic.value
+        p = p_value(statistic, clusters)
         significant[number] = np.isfinite(p) and p < alpha
     direction = np.sign(np.nanmean(differences)) if np.isfinite(differences).any() else 0.0
     hits = significant & (np.sign(differences) == direction)
@@ -291,9 +291,9 @@ def plan_study(
     z = stats.norm.isf(alpha / 2)
     if sizes is None:
         look, differences = simulate(source, index, FIRST_LOOK, studies, alpha, seed, progress)
-        found = differences[np.isfinite(differences)]
-        spread = float(np.std(found, ddof=1)) if len(found) > 1 else np.inf
-        guess = abs(float(found.mean())) / spread / np.sqrt(FIRST_LOOK) if spread > 0 and len(found) else 0.0
+        finite = differences[np.isfinite(differences)]
+        spread = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.inf
+        guess = abs(float(finite.mean())) / spread / np.sqrt(FIRST_LOOK) if spread > 0 and len(finite) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
             return StudyPlan(

@@ -87,8 +87,8 @@ class StudyTables:
         """A column of pairs.csv laid beside the judgments, text [pairs], empty where unknown; None without it."""
         if self.pairs is None or name not in self.pairs:
             return None
-        known = self.pairs.drop_duplicates(PAIR)[[*PAIR, name]]
-        beside = self.judgments.frame[PAIR].merge(known, on=PAIR, how="left", validate="many_to_one")[name]
+        columns = self.pairs.drop_duplicates(PAIR)[[*PAIR, name]]
+        beside = self.judgments.frame[PAIR].merge(columns, on=PAIR, how="left", validate="many_to_one")[name]
         return beside.fillna("").astype(str).to_numpy(dtype=object)
 
 

@@ -76,10 +76,10 @@ def _two_lines(name: str) -> tuple[str, str]:
     >>> _two_lines("Average precision"), _two_lines("Kendall")
     (('Average', 'precision'), ('Kendall', ''))
     """
-    blanks = [place for place, letter in enumerate(name) if letter == " "]
+    blanks = [position for position, letter in enumerate(name) if letter == " "]
     if len(name) <= ROOMY or not blanks:
         return name, ""
-    middle = min(blanks, key=lambda place: abs(2 * place - len(name)))
+    middle = min(blanks, key=lambda position: abs(2 * position - len(name)))
     return name[:middle], name[middle + 1 :]
 
 

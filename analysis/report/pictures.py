@@ -55,12 +55,12 @@ def intervals(
         axes.grid(False, axis="y")
         if zero is not None:
             axes.axvline(zero, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
-        for place, estimate in enumerate(estimates.values()):
+        for row, estimate in enumerate(estimates.values()):
             if estimate.value is None:
                 continue
             if estimate.low is not None and estimate.high is not None:
-                axes.plot([estimate.low, estimate.high], [place, place], color=SERIES[0], linewidth=2.2, alpha=0.45)
-            axes.plot([estimate.value], [place], "o", color=SERIES[0], markersize=5.5, markeredgewidth=0)
+                axes.plot([estimate.low, estimate.high], [row, row], color=SERIES[0], linewidth=2.2, alpha=0.45)
+            axes.plot([estimate.value], [row], "o", color=SERIES[0], markersize=5.5, markeredgewidth=0)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_yticks(range(len(names)), [shortened(name) for name in names])
         axes.tick_params(axis="y", labelcolor=INK)
@@ -113,12 +113,12 @@ def precision_recall(curves: Mapping[str, Trace], share_relevant: float | None) 
         axes.set_xlabel("Recall: share of all good matches that are found")
         axes.set_ylabel("Precision: share of what is found that is good")
         named = [system for system in curves if colour[system] != MUTED]
-        for place, system in enumerate(named):
+        for line, system in enumerate(named):
             axes.annotate(
                 shortened(system),
                 (1.0, 1.0),
                 xycoords="axes fraction",
-                xytext=(10, -14 * place),
+                xytext=(10, -14 * line),
                 textcoords="offset points",
                 va="top",
                 color=colour[system],
@@ -157,11 +157,13 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
         axes.scatter(
             mean[marked], spread[marked], s=size * 1.2, facecolors="none", edgecolors=SERIES[1], linewidths=1.4
         )
-        known = np.isfinite(mean) & np.isfinite(spread)
-        if known.any():
-            axes.axvline(float(np.median(mean[known])), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=0)
-            axes.axhline(float(np.median(spread[known])), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=0)
-        named = np.flatnonzero(marked & known) if len(names) > 20 else np.flatnonzero(known)
+        computed = np.isfinite(mean) & np.isfinite(spread)
+        if computed.any():
+            axes.axvline(float(np.median(mean[computed])), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=0)
+            axes.axhline(
+                float(np.median(spread[computed])), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=0
+            )
+        named = np.flatnonzero(marked & computed) if len(names) > 20 else np.flatnonzero(computed)
         for i in named[:20]:
             axes.annotate(
                 shortened(names[i], 12),

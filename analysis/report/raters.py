@@ -127,8 +127,8 @@ def _raters_table(raters: pd.DataFrame, numbers: pd.DataFrame) -> Table:
 
 def _flag_terms(raters: pd.DataFrame) -> list[Block]:
     raised = {flag.strip() for text in _flags(raters) for flag in str(text).split(";")} - {""}
-    known = [(flag, FLAGS[flag]) for flag in FLAGS if flag in raised]
-    return [Terms(known)] if known else []
+    explained = [(flag, FLAGS[flag]) for flag in FLAGS if flag in raised]
+    return [Terms(explained)] if explained else []
 
 
 def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:

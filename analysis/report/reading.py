@@ -97,7 +97,7 @@ def reading_graded(names: Sequence[str]) -> list[Term]:
     >>> [term for term, _ in reading_graded(["P@10", "P@3", "Judged@10"])]
     ['P@10, P@3']
     """
-    told = {
+    explanations = {
         "nDCG": "The judgments of a query's first results added up, later places counting less, as a share of what the "
         "best order would reach. The number behind @ says how many results are looked at.",
         "P@": "The share of good matches among a query's first results.",
@@ -106,7 +106,7 @@ def reading_graded(names: Sequence[str]) -> list[Term]:
         "RR": "One over the place of a query's first good match: 1 when it comes first, 0.5 when second.",
     }
     terms = []
-    for start, text in told.items():
+    for start, text in explanations.items():
         shown = [
             name
             for name in names

@@ -90,11 +90,11 @@ def _of_what(result: ScoreResult) -> str:
 
 
 def _share_relevant(result: ScoreResult) -> float | None:
-    known = np.isfinite(result.weight)
-    if not known.any():
+    weighted_pairs = np.isfinite(result.weight)
+    if not weighted_pairs.any():
         return None
-    relevant = result.judgment[known] > result.threshold
-    return float(np.average(relevant, weights=result.weight[known]))
+    relevant = result.judgment[weighted_pairs] > result.threshold
+    return float(np.average(relevant, weights=result.weight[weighted_pairs]))
 
 
 def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
@@ -141,14 +141,14 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
     for first, second in pairs:
         row: list[Cell] = [first, second]
         for index in INDICES:
-            found = comparison_of(result.comparisons, first, second, index)
-            if found is None:
+            compared = comparison_of(result.comparisons, first, second, index)
+            if compared is None:
                 row += [Estimate.missing("not compared"), None]
                 continue
-            sure += index == "pearson" and clear(found, result)
-            row += [_turned(found.difference, found.first == first), _p(found.p_holm)]
+            sure += index == "pearson" and clear(compared, result)
+            row += [_turned(compared.difference, compared.first == first), _p(compared.p_holm)]
         rows.append(row)
-    told = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
+    summary = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
     table = Table(
         "differences",
         "Differences between systems on the pairs both score.",
@@ -158,7 +158,7 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
         "normalised rank. p is corrected for the number of pairs (Holm).",
         shown=30,
     )
-    return [Paragraph(told), table]
+    return [Paragraph(summary), table]
 
 
 def _short(index: str) -> str:
@@ -182,9 +182,9 @@ def _turned(difference: Estimate, as_is: bool) -> Estimate:
 def agreement(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
     """The order of systems by each index, how alike these are, and how sure the first place is."""
     blocks: list[Block] = []
-    told = orders_agree(result)
-    if told:
-        blocks.append(Paragraph(told))
+    summary = orders_agree(result)
+    if summary:
+        blocks.append(Paragraph(summary))
     orderings = {ordering.index: ordering for ordering in result.orderings}
     if any(ordering.first for ordering in orderings.values()):
         columns = [Column("System"), *(Column(INDEX_NAMES[index], 0, percent=True) for index in orderings)]
@@ -302,8 +302,8 @@ def measures(result: ScoreResult) -> Section | None:
         note=f"How: {result.conventions['measures']}. They have no weights.",
         best=tuple((name, "max") for name in names) if len(rows) > 1 else (),
     )
-    told = reading_graded(names)
-    return Section("measures", "Measures", [table, Terms(told)] if told else [table])
+    terms = reading_graded(names)
+    return Section("measures", "Measures", [table, Terms(terms)] if terms else [table])
 
 
 def mappings(result: ScoreResult) -> Section | None:
@@ -313,13 +313,13 @@ def mappings(result: ScoreResult) -> Section | None:
         fitted = system.fitted_mapping
         if fitted is None:
             continue
-        known = np.isfinite(system.pair_scores)
-        scores = system.pair_scores[known]
+        scored = np.isfinite(system.pair_scores)
+        scores = system.pair_scores[scored]
         points = np.unique(np.r_[fitted.knots, np.linspace(scores.min(), scores.max(), 200)])
         points = points[(points >= scores.min()) & (points <= scores.max())]
         line = pictures.Trace(points, fitted.predict(points))
         drawings.append(
-            pictures.mapping(system.name, scores, result.judgment[known], line, fitted.predict_band(points))
+            pictures.mapping(system.name, scores, result.judgment[scored], line, fitted.predict_band(points))
         )
     if not drawings:
         return None

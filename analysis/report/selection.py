@@ -49,16 +49,16 @@ def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
     categories : the values of the scale
     """
     frame = one_row_per_source(ratings[["round", "rating", "source"]])
-    found = uniformity_table(frame, categories)
-    found = found[found["source"] != "all"]
+    table = uniformity_table(frame, categories)
+    table = table[table["source"] != "all"]
     whole = uniformity_table(ratings.assign(source="all"), categories, by=("round", "source"))
-    found = pd.concat([found, whole[whole["source"] == "all"].drop_duplicates(["round"])], ignore_index=True)
-    found = found.sort_values("round", kind="stable")
-    several = found["round"].nunique() > 1
+    table = pd.concat([table, whole[whole["source"] == "all"].drop_duplicates(["round"])], ignore_index=True)
+    table = table.sort_values("round", kind="stable")
+    several = table["round"].nunique() > 1
     columns = [Column("Pairs proposed by"), *([Column("Round")] if several else []), Column("Ratings")]
     columns += [Column(f"{value:g}", 0, percent=True) for value in categories] + [Column("Uniformity error", 3)]
     cells: list[list[Cell]] = []
-    for entry in found.to_dict("records"):
+    for entry in table.to_dict("records"):
         name = {"all": "all pairs", RANDOM: "a draw at random"}.get(str(entry["source"]), str(entry["source"]))
         row: list[Cell] = [name, *([str(entry["round"])] if several else []), int(entry["responses"])]
         row += [_share(entry[f"share_{value:g}"]) for value in categories]
@@ -203,10 +203,10 @@ def families(names: Sequence[str]) -> dict[str, list[str]]:
     >>> families(["Keywords", "GIFT", "GIFT-colour", "GIFT-texture", "M3-a"])
     {'GIFT': ['GIFT', 'GIFT-colour', 'GIFT-texture']}
     """
-    found: dict[str, list[str]] = {}
+    by_stem: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(re.split(r"[-_ (:/]", name, maxsplit=1)[0], []).append(name)
-    return {stem: members for stem, members in found.items() if len(members) > 1 and stem}
+        by_stem.setdefault(re.split(r"[-_ (:/]", name, maxsplit=1)[0], []).append(name)
+    return {stem: members for stem, members in by_stem.items() if len(members) > 1 and stem}
 
 
 def variants(result: ScoreResult) -> list[Block]:

@@ -79,9 +79,9 @@ def _candidates(
     tables: StudyTables, pairs: JudgedPairs, options: ScoringOptions, progress: Progress[tuple[str, str]]
 ) -> list[Candidate]:
     """Every system with its mapped scores: as the comparison has them where scores and choices are the same."""
-    known = known_directions(tables.mappings, tables.directions)
+    directions = known_directions(tables.mappings, tables.directions)
     plain = [
-        candidate_of(pairs, str(name), rows, options, known, str(name) in tables.runs)
+        candidate_of(pairs, str(name), rows, options, directions, str(name) in tables.runs)
         for name, rows in tables.scores.groupby("system", sort=False)
     ]
     scored_before = {} if tables.comparison is None else {each.name: each for each in tables.comparison.candidates}
@@ -186,12 +186,13 @@ def pairs_section(tables: StudyTables) -> Section | None:
         selection.uniformity(frame, values),
     ]
     probability = tables.judgments.probability
-    known = probability[np.isfinite(probability)]
-    if len(known):
+    probabilities = probability[np.isfinite(probability)]
+    if len(probabilities):
+        low, high = probabilities.min(), probabilities.max()
         blocks.append(
             Paragraph(
-                f"The probability of a pair to be chosen runs from {known.min():.2g} to {known.max():.2g}, "
-                f"so one judged pair stands for between {1 / known.max():,.0f} and {1 / known.min():,.0f} "
+                f"The probability of a pair to be chosen runs from {low:.2g} to {high:.2g}, "
+                f"so one judged pair stands for between {1 / high:,.0f} and {1 / low:,.0f} "
                 "pairs of the collection.",
                 quiet=True,
             )
@@ -241,17 +242,17 @@ def truth_section(tables: StudyTables) -> Section | None:
     if tables.truth is None or tables.truth.empty:
         return None
     rows: list[list[Cell]] = []
-    held = []
+    covered = []
     for entry in tables.truth.to_dict("records"):
-        true, found, low, high = (_number(entry.get(name)) for name in ("true", "recovered", "low", "high"))
+        true, recovered, low, high = (_number(entry.get(name)) for name in ("true", "recovered", "low", "high"))
         inside = None if true is None or low is None or high is None else low <= true <= high
-        held += [] if inside is None else [inside]
-        estimate = Estimate.missing("not found") if found is None else Estimate(found, low, high)
+        covered += [] if inside is None else [inside]
+        estimate = Estimate.missing("not found") if recovered is None else Estimate(recovered, low, high)
         said = "" if inside is None else "inside" if inside else "outside"
         rows.append([str(entry["quantity"]).capitalize(), str(entry["system"]), true, estimate, said])
     text = "This study was simulated, so the truth is known: here is what it found beside what is true."
-    if held:
-        text += f" {sum(held)} of {len(held)} intervals hold the true value; 95 of 100 should."
+    if covered:
+        text += f" {sum(covered)} of {len(covered)} intervals hold the true value; 95 of 100 should."
     table = Table(
         "truth",
         "Recovered against true.",

@@ -86,14 +86,14 @@ class Table:
 
     def marked(self) -> set[tuple[int, int]]:
         """(row, column) of the cells that are best in their column, among at least two values."""
-        found: set[tuple[int, int]] = set()
+        cells: set[tuple[int, int]] = set()
         for name, which in self.best:
             index = [column.name for column in self.columns].index(name)
             values = {i: value for i, row in enumerate(self.rows) if (value := number(row[index])) is not None}
             if len(values) > 1:
                 goal = max(values.values()) if which == "max" else min(values.values())
-                found |= {(i, index) for i, value in values.items() if value == goal}
-        return found
+                cells |= {(i, index) for i, value in values.items() if value == goal}
+        return cells
 
     def csv(self) -> str:
         """The table as CSV: full precision, an interval as two further columns, a reason where a number is missing."""

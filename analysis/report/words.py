@@ -86,8 +86,8 @@ def _ranking(system: SystemScore) -> str:
 
 def _numbers(system: SystemScore) -> str:
     shown = [
-        f"{INDEX_NAMES[index].lower() if place else INDEX_NAMES[index]} {_with_interval(system.estimate(index))}"
-        for place, index in enumerate(INDICES)
+        f"{INDEX_NAMES[index].lower() if number else INDEX_NAMES[index]} {_with_interval(system.estimate(index))}"
+        for number, index in enumerate(INDICES)
         if system.estimate(index).value is not None
     ]
     return ", ".join(shown)
@@ -101,10 +101,10 @@ def _with_interval(estimate: Estimate) -> str:
 
 
 def _against(result: ScoreResult, system: SystemScore, other: SystemScore) -> str:
-    found = comparison_of(result.comparisons, system.name, other.name, "pearson")
-    if found is None or found.p_holm is None:
+    comparison = comparison_of(result.comparisons, system.name, other.name, "pearson")
+    if comparison is None or comparison.p_holm is None:
         return ""
-    if clear(found, result) and found.better == system.name:
+    if clear(comparison, result) and comparison.better == system.name:
         return f"; its lead over {other.name} is more than chance"
     return f"; by correlation it cannot be told apart from {other.name}"
 
@@ -167,11 +167,11 @@ def _contradictory(result: ScoreResult, orders: Mapping[str, Sequence[str]]) -> 
 
 def _order_taus(orders: Mapping[str, Sequence[str]]) -> list[float]:
     """Kendall's tau between each two orders of at least three systems."""
-    found = []
+    taus = []
     for first, second in combinations(orders.values(), 2):
         shared = [name for name in first if name in second]
         if len(shared) > 2:
-            place = [[name for name in second if name in shared].index(name) for name in shared]
-            alike = sum(a < b for a, b in combinations(place, 2))
-            found.append(2 * alike / (len(shared) * (len(shared) - 1) / 2) - 1)
-    return found
+            positions = [[name for name in second if name in shared].index(name) for name in shared]
+            alike = sum(a < b for a, b in combinations(positions, 2))
+            taus.append(2 * alike / (len(shared) * (len(shared) - 1) / 2) - 1)
+    return taus

@@ -19,7 +19,7 @@ import numpy as np
 from relstudy.analysis.resampling.bootstrap import query_counts
 
 MOST_CELLS = 250_000_000
-"""Pairs times replicates that are held in memory at once: 2 GB."""
+"""Pairs times replicates that are in memory at once: 2 GB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,10 @@ def two_stages(
     counts = query_counts(queries, replicates, seed)
     random = np.random.default_rng([seed, 2])
     times = np.empty((len(query), replicates))
-    places = np.arange(len(query)) if order is None else order
-    places = places[np.argsort(query[places], kind="stable")]
+    by_query = np.arange(len(query)) if order is None else order
+    by_query = by_query[np.argsort(query[by_query], kind="stable")]
     ends = np.cumsum(np.bincount(query, minlength=queries))
-    for number, rows in enumerate(np.split(places, ends[:-1])):
+    for number, rows in enumerate(np.split(by_query, ends[:-1])):
         share = float(fraction[number])
         within = deviations(1.0 - given_query[rows], replicates, random) if share > 0 else 0.0
         if within is None:
@@ -132,9 +132,9 @@ def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -
     if spread <= 1e-9:
         return None
     number = max(1, int(total * spread + 1e-9))
-    place = np.searchsorted(np.cumsum(share)[:-1], random.random((number, replicates)), side="right")
-    cells = place + len(left) * np.arange(replicates)
+    drawn_pair = np.searchsorted(np.cumsum(share)[:-1], random.random((number, replicates)), side="right")
+    cells = drawn_pair + len(left) * np.arange(replicates)
     drawn = np.bincount(cells.ravel(), minlength=len(left) * replicates).reshape(replicates, len(left)).T
     step = min(float(np.sqrt(total / (spread * number))), 1.0 / (number * float(share.max())))
-    found: np.ndarray = step * (drawn - number * share[:, None])
-    return found
+    scaled: np.ndarray = step * (drawn - number * share[:, None])
+    return scaled

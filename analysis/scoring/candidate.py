@@ -82,7 +82,7 @@ def candidate_of(
     name: str,
     scores: pd.DataFrame,
     options: ScoringOptions,
-    known: Mapping[str, Direction] | None = None,
+    definite: Mapping[str, Direction] | None = None,
     run: bool = False,
 ) -> Candidate:
     """Align a system's scores with the judged pairs and apply the coverage policy.
@@ -90,9 +90,8 @@ def candidate_of(
     Parameters
     ----------
     scores : query_id, result_id, score of this system
-    known : directions by system, where scores have one by definition or from a mapping; what `options` states comes
-        first
-
+    definite : directions by system, where scores have one by definition or from a mapping; what `options` states
+        comes first
     run : whether they are a TREC run's; it ranks the judged pairs that it does not hold below those that it does
 
     Raises
@@ -102,7 +101,7 @@ def candidate_of(
         computed
     """
     aligned = pairs.align_scores(scores)
-    direction = direction_of(pairs, name, aligned, options, known)
+    direction = direction_of(pairs, name, aligned, options, definite)
     candidate = candidate_from(pairs, name, aligned, options, direction, run)
     if not pairs.qrels or not options.measures:
         return candidate
@@ -153,14 +152,14 @@ def direction_of(
     name: str,
     aligned: np.ndarray,
     options: ScoringOptions,
-    known: Mapping[str, Direction] | None = None,
+    definite: Mapping[str, Direction] | None = None,
 ) -> Direction:
-    """Which scores of a system are better: as stated, else as known, else higher unless the judgments deny it."""
+    """Which scores of a system are better: as stated, else `definite`, else higher unless the judgments deny it."""
     stated = options.stated_direction(name)
     if stated != "auto":
         return Direction(stated == "higher", DirectionSource.STATED)
-    if known is not None and name in known:
-        return known[name]
+    if definite is not None and name in definite:
+        return definite[name]
     if runs_against(pairs, aligned, True, options):
         return Direction(False, DirectionSource.FOUND)
     return Direction(True, DirectionSource.USUAL)

@@ -66,7 +66,7 @@ def known_directions(
     mappings : given mappings by system
     definite : "higher" or "lower" by system, where scores are so by definition; a mapping does not turn these
     """
-    known = {name: Direction(mapping.increasing, DirectionSource.MAPPING) for name, mapping in mappings.items()}
+    directions = {name: Direction(mapping.increasing, DirectionSource.MAPPING) for name, mapping in mappings.items()}
     for name, direction in (definite or {}).items():
-        known[name] = Direction(direction == "higher", DirectionSource.DEFINITION)
-    return known
+        directions[name] = Direction(direction == "higher", DirectionSource.DEFINITION)
+    return directions

@@ -41,15 +41,15 @@ def groups_of(judgments: pd.DataFrame, column: str, pairs_file: Path | None = No
     if column in judgments:
         values = judgments[column]
     else:
-        known = read_table(pairs_file, *PAIR).frame if pairs_file is not None and pairs_file.is_file() else None
-        if known is None or column not in known:
+        pairs = read_table(pairs_file, *PAIR).frame if pairs_file is not None and pairs_file.is_file() else None
+        if pairs is None or column not in pairs:
             columns = [name for name in judgments if name not in PAIR]
-            beside = [] if known is None else [name for name in known if name not in (*PAIR, *columns)]
+            beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]
             raise RelstudyError(
                 f"--by: there is no column {column!r} in the judgments; there are: {', '.join(map(str, columns))}"
                 + (f"; and in {pairs_file}: {', '.join(map(str, beside))}" if beside else "")
             )
-        one = known.drop_duplicates(PAIR)[[*PAIR, column]]
+        one = pairs.drop_duplicates(PAIR)[[*PAIR, column]]
         values = judgments[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
     if values.dtype.kind == "f" and (values.dropna() % 1 == 0).all():
         values = values.astype("Int64")

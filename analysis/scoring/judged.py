@@ -136,9 +136,9 @@ class JudgedPairs:
 
     @cached_property
     def levels(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct judgments, ascending, and each pair's place among them (int64)."""
-        values, place = np.unique(self.judgment, return_inverse=True)
-        return values, place.astype(np.int64)
+        """Distinct judgments, ascending, and each pair's index into them (int64)."""
+        values, level = np.unique(self.judgment, return_inverse=True)
+        return values, level.astype(np.int64)
 
     @cached_property
     def fingerprint(self) -> str:

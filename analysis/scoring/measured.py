@@ -37,15 +37,15 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, Bootstr
     if not context.pairs.qrels:
         return condensed(context, candidate)
     counts = context.draws.counts
-    found: dict[str, BootstrapStatistic] = {}
+    by_measure: dict[str, BootstrapStatistic] = {}
     for name in dict.fromkeys(str(parsed_measure(name)) for name in names):
         values = None if candidate.measures is None else candidate.measures.get(name)
         if values is None:
             nothing = np.full(counts.shape[1], np.nan)
-            found[name] = BootstrapStatistic(np.nan, nothing, "the saved comparison does not hold this measure")
+            by_measure[name] = BootstrapStatistic(np.nan, nothing, "the saved comparison does not hold this measure")
         else:
-            found[name] = BootstrapStatistic(values.total(), values.total(counts))
-    return found
+            by_measure[name] = BootstrapStatistic(values.total(), values.total(counts))
+    return by_measure
 
 
 def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, BootstrapStatistic]:
@@ -60,7 +60,7 @@ def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, Bootst
     whole = gains(pairs.judgment, pairs.scale.scale)
     binary = context.relevant.astype(np.int64)
     names = context.options.measures
-    found: dict[str, QueryValues] = {}
+    by_query: dict[str, QueryValues] = {}
     for relevance, chosen in (
         (binary, [name for name in names if takes_relevant_or_not(name)]),
         (whole, [name for name in names if not takes_relevant_or_not(name)]),
@@ -68,8 +68,9 @@ def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, Bootst
         if not chosen:
             continue
         table = measure_by_query(chosen, pairs.query_id, pairs.result_id, relevance, score)
-        found |= values_by_query(chosen, pairs.queries, table)
+        by_query |= values_by_query(chosen, pairs.queries, table)
     ordered = dict.fromkeys(str(parsed_measure(name)) for name in names)
     return {
-        f"{CONDENSED}{name}": BootstrapStatistic(found[name].total(), found[name].total(counts)) for name in ordered
+        f"{CONDENSED}{name}": BootstrapStatistic(by_query[name].total(), by_query[name].total(counts))
+        for name in ordered
     }

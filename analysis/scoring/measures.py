@@ -146,14 +146,14 @@ def _try_alone(name: str, qrels: pd.DataFrame, run: pd.DataFrame) -> None:
 def values_by_query(measures: Sequence[str], queries: np.ndarray, table: pd.DataFrame) -> dict[str, QueryValues]:
     """Each measure's value for every one of `queries`, by its ir-measures name, from what `measure_run` gave."""
     position = {name: number for number, name in enumerate(queries)}
-    found = {}
+    by_measure = {}
     for name in dict.fromkeys(measures):
         measure = parsed_measure(name)
         rows = table[table["measure"] == str(measure)]
         values = np.zeros(len(queries))
         values[[position[query] for query in rows["query_id"]]] = rows["value"]
-        found[str(measure)] = QueryValues(values, type(measure.aggregator()).__name__ == "SumAgg")
-    return found
+        by_measure[str(measure)] = QueryValues(values, type(measure.aggregator()).__name__ == "SumAgg")
+    return by_measure
 
 
 def run_measures(

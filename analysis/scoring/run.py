@@ -67,10 +67,10 @@ def score_systems(
     """
     options = options or ScoringOptions()
     pairs = JudgedPairs.of(judgments)
-    known = known_directions({}, scores.attrs.get("directions"))
+    directions = known_directions({}, scores.attrs.get("directions"))
     runs = scores.attrs.get("runs", [])
     candidates = [
-        candidate_of(pairs, str(name), group, options, known, name in runs)
+        candidate_of(pairs, str(name), group, options, directions, name in runs)
         for name, group in scores.groupby("system", sort=False)
     ]
     given = mapped or {}

@@ -48,12 +48,12 @@ def candidates_of(
     fitted = fitted or {}
     candidates: dict[str, Candidate] = {}
     for file, table in tables:
-        known = known_directions(fitted, table.attrs.get("directions"))
+        directions = known_directions(fitted, table.attrs.get("directions"))
         runs = table.attrs.get("runs", ())
         for name, rows in table.groupby("system", sort=False):
             if str(name) in candidates:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
-            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, known, name in runs)
+            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, directions, name in runs)
     for name in sorted(set(stated) - {"*"}):
         if name not in candidates:
             raise RelstudyError(

@@ -55,11 +55,11 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
 def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
     if ids is None:
         beside = [vectors.with_suffix(ending) for ending in (".ids.txt", ".txt", ".ids")]
-        found = next((path for path in beside if path.is_file()), None)
-        if found is None:
+        file = next((path for path in beside if path.is_file()), None)
+        if file is None:
             looked = ", ".join(path.name for path in beside)
             raise RelstudyError(f"{vectors}: vectors need ids, one a line, in a file beside them ({looked})")
-        ids = found
+        ids = file
     try:
         lines = Path(ids).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
@@ -106,8 +106,8 @@ def vector_scores(
         )
     left = asked.index.get_indexer(pd.Index(pairs["query_id"].astype(object)))
     right = results.index.get_indexer(pd.Index(pairs["result_id"].astype(object)))
-    known = (left >= 0) & (right >= 0)
-    a, b = asked.to_numpy()[left[known]], results.to_numpy()[right[known]]
+    has_vectors = (left >= 0) & (right >= 0)
+    a, b = asked.to_numpy()[left[has_vectors]], results.to_numpy()[right[has_vectors]]
     if similarity == "euclidean":
         score = -np.sqrt(np.einsum("ij,ij->i", a - b, a - b))
     else:
@@ -115,7 +115,7 @@ def vector_scores(
         if similarity == "cosine":
             lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
             score = np.divide(score, lengths, out=np.zeros_like(score), where=lengths > 0)
-    kept = pairs.loc[known, ["query_id", "result_id"]]
+    kept = pairs.loc[has_vectors, ["query_id", "result_id"]]
     table = pd.DataFrame(
         {
             "system": system,

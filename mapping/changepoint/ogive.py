@@ -536,5 +536,5 @@ def sample_ogives(bins: Pooled, prior: OgivePrior, *, draws: int = 1000, chains:
         every, outside = walk_ogives(data, belief, (BURN_IN, STEPS), rng, room)
         proposed, broken = proposed + every, broken + outside
     curves = coefficients @ spline_functions(moments.u, moments.gaps).T + steps.mean
-    found = Chains(curves, sigma, counts, changes / sigma.size, 1 - broken / max(proposed, 1))
-    return OgiveDraws(found, coefficients)
+    summary = Chains(curves, sigma, counts, changes / sigma.size, 1 - broken / max(proposed, 1))
+    return OgiveDraws(summary, coefficients)

@@ -148,7 +148,7 @@ def sample(
     def retained(array: np.ndarray) -> np.ndarray:
         return np.stack([part[rows] for part, rows in zip(array, every, strict=True)])
 
-    found = Chains(
+    in_order = Chains(
         retained(curves),
         np.sqrt(retained(variance)),
         retained(begins).sum(axis=2),
@@ -156,8 +156,8 @@ def sample(
         float(ordered.mean()),
         divergences,
     )
-    _add_curves(inference_data, found.curves, bins)
-    return found, inference_data
+    _add_curves(inference_data, in_order.curves, bins)
+    return in_order, inference_data
 
 
 def draw_levels(
