@@ -140,7 +140,10 @@ def _mean(figures: Sequence[BootstrapStatistic]) -> Estimate:
 
 
 def combined(result: ScoreResult, chose: Collection[str]) -> Table:
-    """Table 5.7: each system with its own most favourable mapping, on all pairs.
+    """Table 5.7: each system with the mapping that it is scored by, on all pairs.
+
+    Shirahatti and Barnard take each system's most favourable mapping; here it is the mapping given, else the one by the
+    method that the scoring run was asked for.
 
     Parameters
     ----------
@@ -155,7 +158,8 @@ def combined(result: ScoreResult, chose: Collection[str]) -> Table:
         rows.append([system.name, *chosen, method, system.estimate("pearson"), in_sample.value, system.raw.pearson])
     return Table(
         "combined",
-        "Correlation of each system with its own best mapping, on all pairs (table 5.7 of the paper).",
+        "Correlation of each system with the mapping that it is scored by, on all pairs "
+        "(compare table 5.7 of the paper).",
         [
             Column("System"),
             *([Column("Chose pairs")] if both else []),
