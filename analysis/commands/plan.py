@@ -55,7 +55,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     relstudy plan --ratings pilot.csv --results 20 --ratings-each 2
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
-    from relstudy.analysis.planning.power import plan_study
+    from relstudy.analysis.planning.power import PlanOptions, plan_study
     from relstudy.common.tables import write_text
 
     if (choices["judgments"] is None) != (choices["scores"] is None):
@@ -63,12 +63,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     source, variances = _source(choices)
     study_plan = plan_study(
         source,
-        choices["index"],
-        choices["power"],
-        choices["alpha"],
-        choices["studies"],
-        choices["seed"],
-        choices["ratings_per_rater"],
+        PlanOptions(**{name: choices[name] for name in PlanOptions.__dataclass_fields__}),
         progress=lambda numbers, what: progress(numbers, what, len(numbers)),
     )
     if out is not None:
@@ -105,7 +100,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
 
 
 def _piloted(choices: dict[str, Any]) -> StudySource:
-    from relstudy.analysis.planning.sources import piloted_studies
+    from relstudy.analysis.planning.sources import Pilot, piloted_studies
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scores import read_scores
 
@@ -114,15 +109,8 @@ def _piloted(choices: dict[str, Any]) -> StudySource:
     number = scores["system"].nunique()
     if systems is None and number != 2:
         raise click.UsageError(f"two systems are compared; --scores holds {number}, so choose with --systems A,B")
-    return piloted_studies(
-        read_judgments(choices["judgments"]),
-        scores,
-        systems,
-        index=choices["index"],
-        threshold=choices["threshold"],
-        ratings_each=choices["ratings_each"],
-        files=(choices["scores"], choices["judgments"]),
-    )
+    pilot = Pilot(read_judgments(choices["judgments"]), scores, systems, (choices["scores"], choices["judgments"]))
+    return piloted_studies(pilot, choices["index"], choices["threshold"], choices["ratings_each"])
 
 
 def _two(text: str, option: str, kind: Any) -> tuple[Any, Any]:

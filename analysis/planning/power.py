@@ -234,42 +234,63 @@ def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[Bootstr
     return first - second, queries
 
 
+@dataclass(frozen=True)
+class PlanOptions:
+    """What a study shall tell apart, how surely, and how that is simulated.
+
+    Parameters
+    ----------
+    index : pearson, average_precision or normalised_rank
+    power : chance to find the difference, between 0 and 1
+    alpha : chance of a false alarm, two-sided, between 0 and 1
+    studies : simulated studies at each number of queries
+    seed : of the simulation
+    ratings_per_rater : ratings a person gives, which decides the number of raters
+    """
+
+    index: str = "pearson"
+    power: float = 0.8
+    alpha: float = 0.05
+    studies: int = 200
+    seed: int = 0
+    ratings_per_rater: int = 300
+
+    def __post_init__(self) -> None:
+        if self.index not in INDICES:
+            raise RelstudyError(f"the index is one of {', '.join(INDICES)}; not {self.index!r}")
+        if not (0 < self.power < 1 and 0 < self.alpha < 1):
+            raise RelstudyError("power and alpha lie between 0 and 1")
+
+
+DEFAULT = PlanOptions()
+Progress = Callable[[Sequence[int], str], Iterable[int]]
+
+
 def simulate(
-    source: StudySource,
-    index: str,
-    queries: int,
-    studies: int,
-    alpha: float,
-    seed: int,
-    progress: Callable[[Sequence[int], str], Iterable[int]] | None = None,
+    source: StudySource, queries: int, options: PlanOptions = DEFAULT, progress: Progress | None = None
 ) -> tuple[PowerPoint, np.ndarray]:
-    """Power at a number of queries, and the differences found (NaN where undefined).
+    """Power at a number of queries, and each study's difference, float64 [studies] (NaN where undefined).
 
     A study counts where the test is significant and points to the system that is better on average.
     """
-    differences, significant = np.full(studies, np.nan), np.zeros(studies, dtype=bool)
-    numbers = range(studies)
+    differences, significant = np.full(options.studies, np.nan), np.zeros(options.studies, dtype=bool)
+    numbers = range(options.studies)
     for number in progress(numbers, f"studies of {queries} queries") if progress else numbers:
-        random = np.random.default_rng([seed, queries, number])
-        statistic, clusters = difference_of(source.draw(queries, random), index, number)
+        random = np.random.default_rng([options.seed, queries, number])
+        statistic, clusters = difference_of(source.draw(queries, random), options.index, number)
         differences[number] = statistic.value
         p = p_value(statistic, clusters)
-        significant[number] = np.isfinite(p) and p < alpha
+        significant[number] = np.isfinite(p) and p < options.alpha
     direction = np.sign(np.nanmean(differences)) if np.isfinite(differences).any() else 0.0
     hits = significant & (np.sign(differences) == direction)
-    return PowerPoint(queries, float(hits.mean()), studies), differences
+    return PowerPoint(queries, float(hits.mean()), options.studies), differences
 
 
 def plan_study(
     source: StudySource,
-    index: str = "pearson",
-    power: float = 0.8,
-    alpha: float = 0.05,
-    studies: int = 200,
-    seed: int = 0,
-    ratings_per_rater: int = 300,
+    options: PlanOptions = DEFAULT,
     sizes: Sequence[int] | None = None,
-    progress: Callable[[Sequence[int], str], Iterable[int]] | None = None,
+    progress: Progress | None = None,
 ) -> StudyPlan:
     """Find the number of queries that reaches a power.
 
@@ -279,18 +300,13 @@ def plan_study(
     Parameters
     ----------
     source : `Assumed` or `Piloted`
-    index : pearson, average_precision or normalised_rank
-    studies : simulated studies at each size
     sizes : numbers of queries to simulate; None chooses them
     progress : may show how far a size is: takes the studies' numbers and what they are, and gives the numbers back
     """
-    if index not in INDICES:
-        raise RelstudyError(f"the index is one of {', '.join(INDICES)}; not {index!r}")
-    if not (0 < power < 1 and 0 < alpha < 1):
-        raise RelstudyError("power and alpha lie between 0 and 1")
+    index, power, alpha = options.index, options.power, options.alpha
     z = stats.norm.isf(alpha / 2)
     if sizes is None:
-        look, differences = simulate(source, index, FIRST_LOOK, studies, alpha, seed, progress)
+        look, differences = simulate(source, FIRST_LOOK, options, progress)
         finite = differences[np.isfinite(differences)]
         spread = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.inf
         guess = abs(float(finite.mean())) / spread / np.sqrt(FIRST_LOOK) if spread > 0 and len(finite) else 0.0
@@ -302,7 +318,7 @@ def plan_study(
         sizes = sorted({max(4, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
-        point, differences = simulate(source, index, size, studies, alpha, seed, progress)
+        point, differences = simulate(source, size, options, progress)
         points.append(point)
         means.append(float(np.nanmean(differences)))
     steepness = fit_power(points, alpha)
@@ -312,7 +328,7 @@ def plan_study(
         return StudyPlan(index, power, alpha, difference, steepness, None, None, None, None, tuple(points))
     pairs = int(np.ceil(queries * source.results))
     ratings = int(np.ceil(pairs * source.ratings_each))
-    raters = -(-ratings // ratings_per_rater)
+    raters = -(-ratings // options.ratings_per_rater)
     return StudyPlan(index, power, alpha, difference, steepness, queries, pairs, ratings, raters, tuple(points))
 
 

@@ -63,36 +63,46 @@ def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = Non
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """What a pilot study yielded.
+
+    Parameters
+    ----------
+    judgments : of its pairs
+    scores : system, query_id, result_id, score
+    systems : the two to compare; None where `scores` holds two
+    files : what messages call scores and judgments
+    """
+
+    judgments: Judgments
+    scores: pd.DataFrame
+    systems: Sequence[str] | None = None
+    files: tuple[str, str] = ("the scores", "the judgments")
+
+
 def piloted_studies(
-    judgments: Judgments,
-    scores: pd.DataFrame,
-    systems: Sequence[str] | None = None,
-    *,
-    index: str = "pearson",
-    threshold: float | None = None,
-    ratings_each: int = 1,
-    files: tuple[str, str] = ("the scores", "the judgments"),
+    pilot: Pilot, index: str = "pearson", threshold: float | None = None, ratings_each: int = 1
 ) -> Piloted:
     """Studies made of a pilot's queries, drawn with replacement.
 
     Parameters
     ----------
-    scores : system, query_id, result_id, score
-    systems : the two to compare; None where `scores` holds two
     index : what is compared; other than pearson needs inclusion probabilities
     threshold : a pair is relevant above this judgment; None takes the middle of the scale
-    files : what messages call scores and judgments
+    ratings_each : ratings a pair
 
     Raises
     ------
     RelstudyError
         where there are not two systems, or weights are needed and unknown
     """
-    pairs = JudgedPairs.of(judgments)
+    scores, files = pilot.scores, pilot.files
+    pairs = JudgedPairs.of(pilot.judgments)
     reason = pairs.weights_missing("design")
     if reason is not None and index != "pearson":
         raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
-    names = list(scores["system"].unique()) if systems is None else list(systems)
+    names = list(scores["system"].unique()) if pilot.systems is None else list(pilot.systems)
     if len(names) != 2:
         raise RelstudyError(f"two systems are compared, and {files[0]} holds {len(names)}; choose two of them")
     both = []

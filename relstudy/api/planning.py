@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from relstudy.analysis.planning.picture import power_curve
-from relstudy.analysis.planning.power import StudyPlan, plan_study
-from relstudy.analysis.planning.sources import Assumptions, assumed_studies, piloted_studies
+from relstudy.analysis.planning.power import PlanOptions, StudyPlan, plan_study
+from relstudy.analysis.planning.sources import Assumptions, Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.variances import Variances
 from relstudy.api.calibrating import CalibratedPanel, read_ratings
 from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
@@ -129,6 +129,7 @@ def plan(
     """
     if studies < 20 or results < 1 or ratings_each < 1 or ratings_per_rater < 1:
         raise RelstudyError("at least 20 studies, and one result, rating a pair and rating a person are needed")
+    options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater)
     variances = None
     if scores is not None:
         if pilot is None:
@@ -136,13 +137,7 @@ def plan(
         judgments, judgments_name = judgments_of(pilot)
         table, scores_name = scores_of(scores, columns)
         source: Any = piloted_studies(
-            judgments,
-            table,
-            systems,
-            index=index,
-            threshold=threshold,
-            ratings_each=ratings_each,
-            files=(scores_name, judgments_name),
+            Pilot(judgments, table, systems, (scores_name, judgments_name)), index, threshold, ratings_each
         )
     else:
         ratings = _ratings(pilot, columns)
@@ -152,7 +147,7 @@ def plan(
         )  # fmt: skip
         source = assumed_studies(assumptions, ratings)
         variances = source.variances
-    return Plan(plan_study(source, index, power, alpha, studies, seed, ratings_per_rater), variances)
+    return Plan(plan_study(source, options), variances)
 
 
 def _ratings(pilot: CalibratedPanel | Ratings | Source | None, columns: Columns | None) -> pd.DataFrame | None:

@@ -13,7 +13,15 @@ from click.testing import CliRunner
 from scipy import stats
 
 from relstudy.analysis.planning.picture import power_curve
-from relstudy.analysis.planning.power import Assumed, Piloted, PowerPoint, fit_power, plan_study, simulate
+from relstudy.analysis.planning.power import (
+    Assumed,
+    Piloted,
+    PlanOptions,
+    PowerPoint,
+    fit_power,
+    plan_study,
+    simulate,
+)
 from relstudy.analysis.planning.variances import Variances, variances_of
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
@@ -54,7 +62,7 @@ def test_undecided_ratings_count_as_nothing() -> None:
 
 def test_equal_systems_are_told_apart_no_oftener_than_the_test_allows() -> None:
     same = Assumed(SPREAD, 0.5, 0.5, results=10)
-    point, differences = simulate(same, "pearson", 40, 300, 0.05, seed=0)
+    point, differences = simulate(same, 40, PlanOptions(studies=300))
     # half of the false finds point to the side that came out ahead; binomial standard error .009
     assert point.power < 0.06
     assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(300)
@@ -63,11 +71,11 @@ def test_equal_systems_are_told_apart_no_oftener_than_the_test_allows() -> None:
 @pytest.mark.slow
 def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> None:
     source = Assumed(SPREAD, 0.55, 0.4, results=10)
-    plan = plan_study(source, power=0.8, studies=100, seed=1)
+    plan = plan_study(source, PlanOptions(power=0.8, studies=100, seed=1))
     powers = [point.power for point in plan.points]
     assert powers[0] < powers[-1]
     assert plan.queries is not None
-    check, _ = simulate(source, "pearson", plan.queries, 200, 0.05, seed=99)
+    check, _ = simulate(source, plan.queries, PlanOptions(studies=200, seed=99))
     # 200 studies: standard error .028, and the plan rests on 400 of its own
     assert check.power == pytest.approx(0.8, abs=0.1)
     assert plan.pairs == plan.queries * 10
@@ -78,8 +86,8 @@ def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> No
 @pytest.mark.slow
 def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() -> None:
     loud = Variances(0.4, 1.0, 0.3, 2.0)
-    once = plan_study(Assumed(loud, 0.6, 0.4, results=10), studies=60)
-    often = plan_study(Assumed(loud, 0.6, 0.4, results=10, ratings_each=4), studies=60)
+    once = plan_study(Assumed(loud, 0.6, 0.4, results=10), PlanOptions(studies=60))
+    often = plan_study(Assumed(loud, 0.6, 0.4, results=10, ratings_each=4), PlanOptions(studies=60))
     assert once.queries is not None and often.queries is not None and often.ratings is not None
     assert often.queries < once.queries
     assert often.ratings == often.pairs * 4
@@ -87,16 +95,16 @@ def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() ->
 
 @pytest.mark.parametrize("index", ["average_precision", "normalised_rank"])
 def test_indices_of_retrieval_are_planned_for_too(index: str) -> None:
-    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=10, weight_spread=1.0), index, studies=40)
+    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=10, weight_spread=1.0), PlanOptions(index, studies=40))
     assert plan.queries is not None
     assert plan.queries > 0
     assert index.replace("_", " ") in plan.sentence()
 
 
 def test_systems_that_do_not_differ_end_with_a_sentence_that_says_no_size_is_enough() -> None:
-    plan = plan_study(Assumed(SPREAD, 0.5, 0.5, results=5), studies=30, sizes=[10, 20])
+    plan = plan_study(Assumed(SPREAD, 0.5, 0.5, results=5), PlanOptions(studies=30), sizes=[10, 20])
     assert plan.queries is None or plan.queries > 200
-    never = plan_study(Assumed(SPREAD, 0.5, 0.499999, alike=0.999, results=5), studies=30, sizes=[4])
+    never = plan_study(Assumed(SPREAD, 0.5, 0.499999, alike=0.999, results=5), PlanOptions(studies=30), sizes=[4])
     assert isinstance(never.sentence(), str)
 
 
@@ -126,7 +134,7 @@ def test_impossible_assumptions_are_refused() -> None:
     with pytest.raises(RelstudyError, match="share of relevant pairs lies between 0 and 1"):
         Assumed(SPREAD, 0.2, 0.3, relevant_share=0)
     with pytest.raises(RelstudyError, match="the index is one of pearson"):
-        plan_study(Assumed(SPREAD, 0.5, 0.3), "map")
+        PlanOptions("map")
 
 
 def test_the_command_prints_a_sentence_a_table_and_a_curve(tmp_path: Path) -> None:
@@ -175,5 +183,5 @@ def test_the_command_redraws_a_real_pilot(shared_data: Path) -> None:
 
 
 def test_the_picture_says_in_words_what_it_shows() -> None:
-    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=8), studies=20, sizes=[10, 30])
+    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=8), PlanOptions(studies=20), sizes=[10, 30])
     assert plan.sentence().split(",")[0] in power_curve(plan)
