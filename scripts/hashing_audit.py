@@ -18,7 +18,7 @@ from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.people.audit import audit_truths
-from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
+from relstudy.analysis.hashing.people.scores import DescribedItems, graded_ndcg, hamming_scores
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
@@ -48,7 +48,7 @@ def main() -> None:
     judged = read_judgments(folder / "judgments.csv").frame
     ids = [str(name) for name in collection.ids]
     vectors, labels = vectors_of(collection), labels_of(collection)
-    audit = audit_truths(judged, ids, vectors=vectors, labels=labels, neighbours=20)
+    audit = audit_truths(judged, DescribedItems(ids, vectors, labels), neighbours=20)
     header = ["ground truth", "Pearson", "AUC", "average precision", "mean AUC within queries", "called relevant"]
     print_table([[each.name, *map(str, each.figures)] for each in audit.truths], header)
     print(audit.sentence(), end="\n\n")

@@ -113,6 +113,7 @@ def audit_command(
     if vectors is None and labels is None:
         raise click.UsageError("Give --vectors, --labels or both.")
     from relstudy.analysis.hashing.people.audit import audit_truths
+    from relstudy.analysis.hashing.people.scores import DescribedItems
     from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
     from relstudy.calibration.judgments import read_judgments
     from relstudy.common.errors import RelstudyError
@@ -125,9 +126,7 @@ def audit_command(
             raise RelstudyError(f"{ids} has {len(names)} ids for the {len(part)} items of {file}; one each is needed")
     result = audit_truths(
         read_judgments(judgments),
-        names,
-        vectors=points,
-        labels=item_labels,
+        DescribedItems(names, points, item_labels),
         neighbours=neighbours,
         threshold=threshold,
         seed=seed,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
-from relstudy.analysis.hashing.people.scores import pair_weights, truth_scores
-from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.people.scores import DescribedItems, pair_weights, truth_scores
 from relstudy.analysis.resampling.bootstrap import percentile_interval, query_counts
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
@@ -83,10 +81,8 @@ class Audit:
 
 def audit_truths(
     judgments: Judgments | pd.DataFrame,
-    ids: Sequence[str],
+    items: DescribedItems,
     *,
-    vectors: np.ndarray | None = None,
-    labels: Labels | None = None,
     neighbours: int = 50,
     threshold: float | None = None,
     seed: int = 0,
@@ -96,12 +92,12 @@ def audit_truths(
     Parameters
     ----------
     judgments : as `read_judgments` gives them, or a DataFrame of theirs
-    ids, vectors, labels, neighbours : see `truth_scores`
+    neighbours : R of the epsilon-ball and k of k-NN
     threshold : a pair is valued where its judgment is above it; None takes the cut of the judgments' scale
     seed : of the bootstrap over queries
     """
     judgments = Judgments.of(judgments)
-    scores = truth_scores(judgments.frame, ids, vectors=vectors, labels=labels, neighbours=neighbours, seed=seed)
+    scores = truth_scores(judgments.frame, items, neighbours=neighbours, seed=seed)
     options = ScoringOptions(threshold=threshold, seed=seed, directions={"*": "higher"})
     scoring = score_systems(judgments, scores, options=options)
     pairs = JudgedPairs.of(judgments)

@@ -7,6 +7,7 @@ and 0 elsewhere. Both are then systems like any other, so every index, interval 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -61,28 +62,37 @@ def hamming_scores(judgments: pd.DataFrame, codes: Codes, ids: Sequence[str], sy
     return _table(judgments, {system: -distance.astype(float)}, (query_rows >= 0) & (result_rows >= 0))
 
 
+@dataclass(frozen=True, eq=False)
+class DescribedItems:
+    """The judged items, and what ground truths are made of.
+
+    Parameters
+    ----------
+    ids : of each item, each once
+    vectors : float (items, D): gives `epsilon-ball` (radius of `neighbours` on average), `k-NN` and `distance`
+    labels : gives `class` or `shared label`
+    """
+
+    ids: Sequence[str]
+    vectors: np.ndarray | None = None
+    labels: Labels | None = None
+
+
 def truth_scores(
-    judgments: pd.DataFrame,
-    ids: Sequence[str],
-    *,
-    vectors: np.ndarray | None = None,
-    labels: Labels | None = None,
-    neighbours: int = 50,
-    seed: int = 0,
+    judgments: pd.DataFrame, items: DescribedItems, *, neighbours: int = 50, seed: int = 0
 ) -> pd.DataFrame:
     """What the literature's ground truths say of the judged pairs, one system each.
 
     Parameters
     ----------
-    vectors : float (items, D): gives `epsilon-ball` (radius of `neighbours` on average), `k-NN` and `distance`
-    labels : gives `class` or `shared label`
     neighbours : R of the epsilon-ball and k of k-NN
 
     Returns
     -------
     DataFrame[system, query_id, result_id, score]: 0 or 1, and minus the distance for `distance`
     """
-    query_rows, result_rows = rows_of_pairs(judgments, ids)
+    vectors, labels = items.vectors, items.labels
+    query_rows, result_rows = rows_of_pairs(judgments, items.ids)
     has_rows = (query_rows >= 0) & (result_rows >= 0)
     systems: dict[str, np.ndarray] = {}
     if labels is not None:

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.people.audit import audit_truths
-from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores, truth_scores
+from relstudy.analysis.hashing.people.scores import DescribedItems, graded_ndcg, hamming_scores, truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
@@ -63,8 +63,8 @@ def test_pairs_with_unknown_ids_are_left_out_and_none_at_all_is_refused(world) -
 @pytest.mark.slow
 def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
     judged, ids, vectors, classes = world
-    result = audit_truths(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
-    scores = truth_scores(judged, ids, vectors=vectors, labels=Labels(classes=classes), neighbours=20)
+    result = audit_truths(judged, DescribedItems(ids, vectors, Labels(classes=classes)), neighbours=20)
+    scores = truth_scores(judged, DescribedItems(ids, vectors, Labels(classes=classes)), neighbours=20)
     weight = 1 / judged["inclusion_probability"]
     assert [truth.name for truth in result.truths] == ["class", "epsilon-ball", "k-NN", "distance"]
     for truth in result.truths:
@@ -81,7 +81,7 @@ def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
 def test_neighbours_of_a_query_do_not_include_itself(world) -> None:
     _, ids, vectors, _ = world
     itself = pd.DataFrame({"query_id": ids[:3], "result_id": ids[3:6], "judgment": 3.0, "inclusion_probability": 1.0})
-    scores = truth_scores(itself, ids, vectors=vectors, neighbours=149)
+    scores = truth_scores(itself, DescribedItems(ids, vectors), neighbours=149)
     assert scores.loc[scores["system"] == "k-NN", "score"].tolist() == [1.0, 1.0, 1.0]
 
 
@@ -168,16 +168,19 @@ def test_a_few_unknown_probabilities_leave_every_weighted_figure_empty_with_the_
     judged.loc[[3, 5], "inclusion_probability"] = np.nan
     codes = Codes.from_signs(vectors)
     assert "2 of 360 pairs have no inclusion" in str(graded_ndcg(judged, hamming_scores(judged, codes, ids)).reason)
-    for truth in audit_truths(judged, ids, vectors=vectors, labels=Labels(classes=classes)).truths:
+    for truth in audit_truths(judged, DescribedItems(ids, vectors, Labels(classes=classes))).truths:
         for figure in (truth.auc, truth.average_precision, truth.within_queries):
             assert "2 of 360 pairs have no inclusion probability" in str(figure.reason), truth.name
 
 
 def test_the_called_relevant_share_has_an_interval_over_queries(world) -> None:
     judged, ids, _, classes = world
-    called = audit_truths(judged, ids, labels=Labels(classes=classes)).truths[0].called_relevant
+    items = DescribedItems(ids, labels=Labels(classes=classes))
+    called = audit_truths(judged, items).truths[0].called_relevant
     by_query = pd.DataFrame({"query": judged["query_id"], "weight": 1 / judged["inclusion_probability"]})
-    by_query["called"] = by_query["weight"] * truth_scores(judged, ids, labels=Labels(classes=classes))["score"]
+    by_query["called"] = (
+        by_query["weight"] * truth_scores(judged, DescribedItems(ids, labels=Labels(classes=classes)))["score"]
+    )
     sums = by_query.groupby("query").sum()
     # The variance of a ratio by its linear form.
     rest = sums["called"] - called.value * sums["weight"]
