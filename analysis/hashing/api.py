@@ -156,7 +156,7 @@ class Evaluation:
         return dict(self.figures["conventions"])
 
     def as_json(self) -> dict[str, Any]:
-        """As `relstudy hash evaluate --json`."""
+        """What `relstudy hash evaluate --json` prints."""
         return self.figures
 
     def plot(self) -> Figure:
@@ -246,7 +246,7 @@ class Comparison:
         return pd.DataFrame(rows, columns=["first", "second", "map_difference", "low", "high"])
 
     def as_json(self) -> dict[str, Any]:
-        """As `relstudy hash compare --json`."""
+        """What `relstudy hash compare --json` prints."""
         return self.figures
 
     def __repr__(self) -> str:

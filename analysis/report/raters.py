@@ -39,7 +39,7 @@ def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: i
         drawings.append(
             pictures.raters(list(numbers.index), numbers["mean"].to_numpy(), numbers["spread"].to_numpy(), flagged)
         )
-        blocks.append(Paragraph(_told(len(raters), int(flagged.sum()))))
+        blocks.append(Paragraph(_flag_sentence(len(raters), int(flagged.sum()))))
     if ratings is not None:
         values = scale_values(ratings)
         if 2 <= len(values) <= 12:
@@ -64,7 +64,7 @@ def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: i
     return Section("raters", "The raters", blocks) if blocks else None
 
 
-def _told(raters: int, flagged: int) -> str:
+def _flag_sentence(raters: int, flagged: int) -> str:
     who = count_of(raters, "rater")
     if flagged == 0:
         return f"{who} took part; none carries a flag."

@@ -345,12 +345,12 @@ def conventions(result: ScoreResult) -> Section:
     return Section(
         "conventions",
         "How the numbers are made",
-        [Terms([(str(name).replace("_", " "), _said(value)) for name, value in result.conventions.items()])],
+        [Terms([(str(name).replace("_", " "), _shown_value(value)) for name, value in result.conventions.items()])],
         "Method",
     )
 
 
-def _said(value: object) -> str:
+def _shown_value(value: object) -> str:
     if isinstance(value, float):
         return shown_number(value, Column("", 4)).rstrip("0").rstrip(".")
     return str(value)

@@ -230,7 +230,7 @@ def variants(result: ScoreResult) -> list[Block]:
             rows,
             best=(("Correlation", "max"), ("Average precision", "max"), ("Normalised rank", "min")),
         )
-        blocks += [table, *_told(result, members, f"the variants of {stem}")]
+        blocks += [table, *_orders_sentence(result, members, f"the variants of {stem}")]
     if blocks:
         blocks.insert(0, Heading("Variants of one system"))
     return blocks
@@ -239,14 +239,14 @@ def variants(result: ScoreResult) -> list[Block]:
 def orders(result: ScoreResult, chose: Collection[str]) -> list[Block]:
     """Whether the indices agree on the order of the systems that chose pairs, and of all where there are more."""
     if {system.name for system in result.systems} <= set(chose):
-        return _told(result, chose, "the systems")
+        return _orders_sentence(result, chose, "the systems")
     return [
-        *_told(result, chose, "the systems that chose pairs"),
-        *_told(result, [system.name for system in result.systems], "all systems"),
+        *_orders_sentence(result, chose, "the systems that chose pairs"),
+        *_orders_sentence(result, [system.name for system in result.systems], "all systems"),
     ]
 
 
-def _told(result: ScoreResult, among: Collection[str], who: str) -> list[Block]:
+def _orders_sentence(result: ScoreResult, among: Collection[str], who: str) -> list[Block]:
     text = orders_agree(result, among, who)
     return [Paragraph(text)] if text else []
 

@@ -117,7 +117,19 @@ def candidate_from(
     direction: Direction,
     run: bool = False,
 ) -> Candidate:
-    """As `candidate_of`, from scores already aligned with the judged pairs (NaN where unscored)."""
+    """Apply the coverage policy to scores that are aligned with the judged pairs.
+
+    Parameters
+    ----------
+    aligned : float [pairs], in the order of `pairs`, NaN where unscored
+    direction : which scores are better
+    run : whether they are a TREC run's, which policy "auto" ranks last where it does not hold a pair
+
+    Raises
+    ------
+    RelstudyError
+        where no judged pair is scored, or fewer than half of them without leave
+    """
     scored = np.isfinite(aligned)
     count = int(scored.sum())
     if count == 0:

@@ -54,7 +54,7 @@ class Population:
     reason: str = ""
 
     def sentence(self) -> str:
-        """All of it in words."""
+        """Whether intervals are corrected for a finite population, with its sampling fraction or the reason why not."""
         if not self.finite:
             return f"not corrected: {self.reason}"
         share = f"{self.lowest:.2g}" if self.lowest == self.highest else f"{self.lowest:.2g} to {self.highest:.2g}"
@@ -169,13 +169,13 @@ class JudgedPairs:
     def weights_missing(self, weights: str) -> str | None:
         """Why pairs cannot be weighted this way, or None."""
         unknown = int(np.isnan(self.probability).sum())
-        if weights == "design" and 0 < unknown < len(self):
+        if weights == Weighting.DESIGN and 0 < unknown < len(self):
             return f"{unknown} of {len(self)} pairs have no inclusion probability"
         return None
 
     def design_weights(self, weights: str) -> np.ndarray:
         """1 / inclusion probability scaled to mean 1 (Hajek), or ones where weights are "equal"."""
-        if weights == "equal" or not self.probability_given:
+        if weights == Weighting.EQUAL or not self.probability_given:
             return np.ones(len(self))
         inverse = 1.0 / self.probability
         return inverse / np.nanmean(inverse)

@@ -41,7 +41,7 @@ class MappingUsed:
     weights: str = "equal"
 
     def sentence(self) -> str:
-        """All of it in words."""
+        """Method, folds, seed, weights and the origin of the predictions, as a clause for the conventions."""
         weights = "" if self.weights == "equal" else f", {self.weights} weights"
         text = f"{self.method}, out of fold ({self.folds} folds by query, seed {self.seed}{weights})"
         if self.origin is MappingOrigin.FITTED:

@@ -100,7 +100,7 @@ def measure_by_query(
 
 
 def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame) -> pd.DataFrame:
-    """As `measure_by_query`, from qrels[query_id, doc_id, relevance] and run[query_id, doc_id, score].
+    """Each measure's value for each query, from qrels[query_id, doc_id, relevance] and run[query_id, doc_id, score].
 
     Raises
     ------

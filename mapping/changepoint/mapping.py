@@ -183,7 +183,7 @@ class BayesMapping(MonotoneMapping):
         return posterior.levels @ self.levels_, *band, posterior.changes
 
     def _sampled(self, rising: Pooled) -> tuple[np.ndarray, ...]:
-        """As `_exact`, from chains."""
+        """Mean curve, both ends of its band, and the chance of each change point, from chains of draws."""
         assert isinstance(self.prior_, ConjugatePrior)
         if self.engine == "pymc":
             from relstudy.mapping.changepoint.pymc_model import sample

@@ -105,7 +105,7 @@ class Moments(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What it takes of OgivePrior; `log_count` is log p(M) / C(m - 1, M - 1) for M = 1, ..."""
+    """The prior as the compiled loops read it; `log_count` is log p(M) / C(m - 1, M - 1) for M = 1, 2, ..."""
 
     log_count: np.ndarray
     precisions: np.ndarray

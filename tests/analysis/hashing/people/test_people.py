@@ -178,9 +178,7 @@ def test_the_called_relevant_share_has_an_interval_over_queries(world) -> None:
     items = DescribedItems(ids, labels=Labels(classes=classes))
     called = audit_truths(judged, items).truths[0].called_relevant
     by_query = pd.DataFrame({"query": judged["query_id"], "weight": 1 / judged["inclusion_probability"]})
-    by_query["called"] = (
-        by_query["weight"] * truth_scores(judged, DescribedItems(ids, labels=Labels(classes=classes)))["score"]
-    )
+    by_query["called"] = by_query["weight"] * truth_scores(judged, items)["score"]
     sums = by_query.groupby("query").sum()
     # The variance of a ratio by its linear form.
     rest = sums["called"] - called.value * sums["weight"]
