@@ -159,9 +159,9 @@ def _score_all(folder: Path, names: tuple[str, ...], show: Stages) -> pd.DataFra
                 scores = system.score(query)
                 if scores is None:
                     continue
-                places = collection.results(query.kind)
-                places = places[np.isfinite(scores[places]) & (collection.ids[places] != query.id)]
-                parts.append((name, query.id, collection.ids[places], scores[places]))
+                positions = collection.results(query.kind)
+                positions = positions[np.isfinite(scores[positions]) & (collection.ids[positions] != query.id)]
+                parts.append((name, query.id, collection.ids[positions], scores[positions]))
             stage.advance(1)
         counts = [len(part[2]) for part in parts]
         frame = pd.DataFrame(
