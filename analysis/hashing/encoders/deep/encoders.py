@@ -83,15 +83,14 @@ class DeepEncoder(Encoder):
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None
         from relstudy.analysis.hashing.encoders.deep.network import new_weights
-        from relstudy.analysis.hashing.encoders.deep.training import Schedule, train
+        from relstudy.analysis.hashing.encoders.deep.training import Schedule, TrainingItems, train
 
         self.standard_ = standard = Standard.of(vectors)
         settings = (self.epochs, self.batch, self.learning_rate, self.weight_decay, self.patience, self.sharpening)
         weights = train(
             new_weights(self.shape_, self.hidden, self.bits, self.seed),
             self.objective,
-            lambda rows: standard(vectors[rows]),
-            self._kinds(labels),
+            TrainingItems(lambda rows: standard(vectors[rows]), self._kinds(labels)),
             Schedule(*settings, seed=self.seed),
             self.watch,
             self.checkpoint,

@@ -74,11 +74,27 @@ class _State:
     next_epoch: int
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingItems:
+    """What a network learns from.
+
+    Parameters
+    ----------
+    at : standardised items at given rows, so that they may lie in a file
+    classes : int (n, 2), class and superclass
+    """
+
+    at: Callable[[np.ndarray], np.ndarray]
+    classes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+
 def train(
     weights: Weights,
     objective: Objective,
-    items: Callable[[np.ndarray], np.ndarray],
-    classes: np.ndarray,
+    items: TrainingItems,
     schedule: Schedule,
     watch: Callable[[Epoch], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -87,12 +103,11 @@ def train(
 
     Parameters
     ----------
-    items : standardised items at given rows, so that they may lie in a file
-    classes : int (n, 2), class and superclass
     watch : called after each epoch
     checkpoint : file that is written after each epoch, gone on from where it is there, and removed at the end
     """
-    held_out, training = _parts(len(classes), schedule)
+    classes = items.classes
+    held_out, training = _parts(len(items), schedule)
     size = min(schedule.batch, len(training))
     steps = len(training) // size
     rate = optax.exponential_decay(schedule.learning_rate, max(1, schedule.epochs * steps // 5), DECAY, staircase=True)
@@ -109,7 +124,7 @@ def train(
 
     measure = jax.jit(loss_of)
     state = _State(weights, optimiser.init(weights), weights, np.inf, -1, 0)
-    mark = json.dumps([repr(schedule), len(classes), sorted((name, list(w.shape)) for name, w in weights.items())])
+    mark = json.dumps([repr(schedule), len(items), sorted((name, list(w.shape)) for name, w in weights.items())])
     if checkpoint is not None and os.path.exists(checkpoint):
         state = _resumed(checkpoint, state, mark)
     for epoch in range(state.next_epoch, schedule.epochs):
@@ -117,10 +132,10 @@ def train(
         order = np.random.default_rng((schedule.seed, epoch)).permutation(training)
         losses = []
         for rows in order[: steps * size].reshape(steps, size):
-            state.weights, state.moments, loss = step(state.weights, state.moments, items(rows), classes[rows], beta)
+            state.weights, state.moments, loss = step(state.weights, state.moments, items.at(rows), classes[rows], beta)
             losses.append(loss)
         mean = float(np.mean(losses))
-        checked = [float(measure(state.weights, items(rows), classes[rows], beta)) for rows in held_out]
+        checked = [float(measure(state.weights, items.at(rows), classes[rows], beta)) for rows in held_out]
         judged = float(np.mean(checked)) if checked else mean
         if not np.isfinite(mean) or not np.isfinite(judged):
             raise RelstudyError(
