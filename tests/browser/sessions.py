@@ -265,6 +265,10 @@ class Rater:
     def enter(self, link: str) -> None:
         """From a personal link over consent and instructions to the first page to rate."""
         self.page.goto(link)
+        self.begin()
+
+    def begin(self) -> None:
+        """From the consent page over the instructions to the first page to rate."""
         self.page.get_by_role("checkbox").check()
         self.send()
         self.send()
