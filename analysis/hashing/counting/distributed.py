@@ -61,6 +61,11 @@ def count_on_cluster(job: Job, parts: list[Part], scheduler: str, watch: Watch[A
                 pass
             whole: CountTable = tables[0].result(timeout=PATIENCE)
         except (FutureCancelledError, FuturesCancelledError, CommClosedError):
+            # Results that the last worker held are cancelled too, while the scheduler goes on.
+            if client.status == "running" and not client.scheduler_info()["workers"]:
+                raise RelstudyError(
+                    f"all dask workers were lost, and with them results that {scheduler} was waiting for"
+                ) from None
             raise RelstudyError(f"the dask scheduler at {scheduler} was lost on the way") from None
         except TimeoutError:
             raise RelstudyError(f"the workers of {scheduler} do not answer within {PATIENCE} seconds") from None
