@@ -150,8 +150,8 @@ def _no_formula(text: str) -> str:
 
     Examples
     --------
-    >>> _no_formula('=HYPERLINK("https://example.org")'), _no_formula("-3"), _no_formula("blue")
-    ('\'=HYPERLINK("https://example.org")', '-3', 'blue')
+    >>> print(_no_formula("=HYPERLINK(A1)"), _no_formula("-3"), _no_formula("blue"))
+    '=HYPERLINK(A1) -3 blue
     """
     is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]*)?", text) is not None
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number else text
