@@ -80,11 +80,13 @@ def test_fit_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, A
     assert mappings["keywords"].predict([0.0, 1.0])[1] > mappings["keywords"].predict([0.0, 1.0])[0]
 
 
+@pytest.mark.slow
 def test_score_is_the_command(result: rs.Scores, calibrated: tuple[Path, Any]) -> None:
     judgments = calibrated[0] / "judgments.csv"
     assert result.summary() == printed("score", KEYWORDS, GIFT, "-j", judgments, "--replicates", 200)
 
 
+@pytest.mark.slow
 def test_score_takes_the_mappings_of_fit_as_the_command_takes_their_folder(
     panel: rs.CalibratedPanel, tmp_path: Path
 ) -> None:
@@ -122,6 +124,7 @@ def test_sample_is_the_command(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(again.pairs, ours.pairs)
 
 
+@pytest.mark.slow
 def test_plan_is_the_command(panel: rs.CalibratedPanel) -> None:
     assumed = rs.plan(correlations=(0.7, 0.3), results=8, studies=20)
     assert assumed.summary() == printed("plan", "--correlations", "0.7,0.3", "--results", 8, "--studies", 20)
@@ -130,6 +133,7 @@ def test_plan_is_the_command(panel: rs.CalibratedPanel) -> None:
     assert piloted.summary() == printed("plan", "--correlations", "0.7,0.3", *ratings)
 
 
+@pytest.mark.slow
 def test_every_result_draws_a_figure(panel: rs.CalibratedPanel, result: rs.Scores) -> None:
     figures = [panel.plot(kind) for kind in ("raters", "rater-lines", "variance-by-mean")]
     figures += [result.plot(), result.plot("normalised_rank"), rs.fit(KEYWORDS, panel, method="isotonic").plot()]

@@ -57,6 +57,7 @@ def test_every_method_writes_the_three_tables_and_strict_json(ratings: Path, tmp
     assert all((tmp_path / "out" / name).is_file() for name in TABLES)
 
 
+@pytest.mark.slow
 def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp_path: Path) -> None:
     result = run(ratings, "-o", tmp_path / "out")
     assert result.exit_code == 0
@@ -66,6 +67,7 @@ def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp
     assert "variance within a pair" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_too(
     ratings: Path, tmp_path: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_
     assert "pooled rests on pairs handed out at random, and these are recorded as fixed" in result.stderr
 
 
+@pytest.mark.slow
 def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     frame_of(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=3).panel).to_csv(path, index=False)
@@ -91,6 +94,7 @@ def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse
     assert run(path, "-o", tmp_path / "out2", "--method", "pooled", "--force").exit_code == 0
 
 
+@pytest.mark.slow
 def test_judgments_carry_inclusion_probabilities_from_the_ratings_or_the_pairs(ratings: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(ratings)
     pairs = frame[["query_id", "result_id"]].drop_duplicates().assign(inclusion_probability=0.125)
@@ -202,6 +206,7 @@ def test_help_shows_an_example_and_loads_no_heavy_library() -> None:
 # One rater against the rest
 
 
+@pytest.mark.slow
 def test_a_rater_is_compared_with_all_the_others_and_systems_on_both_sides(
     ratings: Path, simulated: SimulatedPanel, tmp_path: Path
 ) -> None:

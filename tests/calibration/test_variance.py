@@ -84,6 +84,7 @@ def test_shrinking_everything_lowers_the_variance_and_not_the_correlation() -> N
     )
 
 
+@pytest.mark.slow
 def test_the_bootstrap_interval_of_a_mean_is_the_normal_one() -> None:
     values = np.random.default_rng(1).normal(2, 3, 2000)
     statistics = np.stack([values, np.ones_like(values)], axis=1)

@@ -51,12 +51,14 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=folder, env=clean, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_every_kernel_starts_where_no_folder_may_be_written(locked: Path) -> None:
     outcome = run(locked)
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout == "[4, 3]\n"
 
 
+@pytest.mark.slow
 def test_the_folder_that_numba_is_told_keeps_the_compiled_code(locked: Path, tmp_path: Path) -> None:
     outcome = run(locked, NUMBA_CACHE_DIR=str(tmp_path))
     assert outcome.returncode == 0, outcome.stderr

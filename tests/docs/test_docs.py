@@ -85,6 +85,7 @@ def test_the_site_builds_strictly_so_no_internal_link_or_anchor_is_broken(site: 
     assert (site / "reference" / "api.html").is_file()
 
 
+@pytest.mark.slow
 def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
     for page in site.rglob("*.html"):
         fetched = Assets(page.read_text(encoding="utf-8")).found

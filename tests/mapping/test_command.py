@@ -55,6 +55,7 @@ def test_one_mapping_per_system_is_written_and_the_json_has_the_agreed_form(
     assert mappings["a|b"].method == systems["a|b"]["best"]
 
 
+@pytest.mark.slow
 def test_one_method_can_be_asked_for_and_the_same_seed_gives_the_same_files(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ from relstudy.mapping.pooling import pool
 from relstudy.mapping.splines import break_points, ispline_basis
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 40), st.booleans())
 def test_with_free_steps_the_cone_program_and_the_isotonic_fit_have_one_optimum(
@@ -83,6 +84,7 @@ def test_break_points_lie_at_weighted_quantiles_and_fewer_where_ties_are_many() 
     assert break_points(np.arange(11.0), heavy, 5).tolist() == [0, 10]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 8))
 def test_the_cone_program_over_splines_and_least_squares_have_one_optimum(seed: int, count: int) -> None:

@@ -31,6 +31,7 @@ def mappings(draw: st.DrawFn) -> FittedMapping:
     return FittedMapping(knots, values if increasing else values[::-1], increasing=increasing, method="x", system="s")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(mappings(), arrays(float, 20, elements=finite))
 def test_json_round_trip_is_exact_and_predictions_keep_the_order_and_range(
@@ -101,6 +102,7 @@ def test_a_mapping_file_is_applied_without_cvxpy_pymc_scipy_or_matplotlib(tmp_pa
     assert result.stdout.split("\n")[:2] == ["[3.]", "[]"]
 
 
+@pytest.mark.slow
 def test_a_folder_of_mappings_is_read_alike_by_score_and_report(tmp_path: Path) -> None:
     """Each had a reader of its own, and of two mappings of one system took the last."""
     study = tmp_path / "study"

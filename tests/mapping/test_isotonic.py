@@ -100,6 +100,7 @@ def test_the_mean_is_kept_and_values_stay_within_the_judgments(
     assert mapped.min() >= y.min() - 1e-12 and mapped.max() <= y.max() + 1e-12
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(pair_tables())
 def test_pooling_keeps_weight_sum_and_sum_of_squares(table: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:

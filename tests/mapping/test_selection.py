@@ -117,6 +117,7 @@ def test_scikit_learns_own_checks_hold(estimator: IsotonicMapping) -> None:
     assert sum(r["status"] == "passed" for r in results) > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_parameters_survive_a_clone_and_fits_survive_json(estimator: IsotonicMapping, tmp_path: Path) -> None:
     copy = clone(estimator).set_params(increasing=True, out_of_bounds="raise")

@@ -32,6 +32,7 @@ def run(folder: Path, *arguments: object) -> Result:
     return CliRunner().invoke(main, [str(text) for text in (*fixed, *arguments)])
 
 
+@pytest.mark.slow
 def test_each_groups_figures_are_those_of_its_pairs_alone(folder: Path) -> None:
     by = json.loads(run(folder, "--by", "paradigm", "--json").stdout)["by"]
     assert by["column"] == "paradigm" and list(by["groups"]) == ["image", "text"]
@@ -49,6 +50,7 @@ def test_each_groups_figures_are_those_of_its_pairs_alone(folder: Path) -> None:
     assert image > 0.5 > 0.2 > text
 
 
+@pytest.mark.slow
 def test_groups_stand_in_the_printed_table(folder: Path) -> None:
     shown = run(folder, "--by", "paradigm").stdout
     rows = [line.split()[:4] for line in shown.splitlines() if line.startswith(("image", "text"))]
@@ -59,6 +61,7 @@ def test_groups_stand_in_the_printed_table(folder: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_column_of_the_pairs_beside_the_judgments_will_do(folder: Path) -> None:
     table = pd.read_csv(folder / "judgments.csv")
     within = np.where(np.arange(len(table)) % 15 < 5, "base", "unique")
@@ -79,6 +82,7 @@ def test_a_column_that_is_not_there_is_refused_with_those_that_are(folder: Path)
     assert done.exit_code == 1 and "--by result_id: 300 values are too many" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_group_of_few_pairs_leaves_out_who_has_none_there(folder: Path) -> None:
     table = pd.read_csv(folder / "judgments.csv")
     table["kind"] = np.where(np.arange(len(table)) < 2, "rare", "usual")

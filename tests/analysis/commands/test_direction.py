@@ -60,6 +60,7 @@ def test_a_stated_direction_binds_the_mapped_index_too(folder: Path) -> None:
     assert not any("runs against" in note for note in turned["notes"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["isotonic", "bagged", "correlation", "bayes", "best"])
 def test_a_stated_direction_binds_every_method(folder: Path, method: str) -> None:
     arguments = (folder / "worst.csv", "-j", folder / "judgments.csv", "--direction", "higher", "--folds", "3")

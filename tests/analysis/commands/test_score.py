@@ -55,6 +55,7 @@ def test_a_table_for_people_and_json_for_machines_say_the_same(folder: Path) -> 
             assert f"{figure['value']:.4f}" in row
 
 
+@pytest.mark.slow
 def test_mapped_figures_are_out_of_fold_and_say_so(folder: Path) -> None:
     content = answer(folder / "scores.csv", "-j", folder / "judgments.csv")
     mapped = content["systems"]["s0"]["mapped"]
@@ -62,6 +63,7 @@ def test_mapped_figures_are_out_of_fold_and_say_so(folder: Path) -> None:
     assert mapped["pearson"]["value"] < mapped["in_sample"]["pearson"]["value"]
 
 
+@pytest.mark.slow
 def test_a_fitted_mapping_gives_its_figure_in_sample_beside_one_out_of_fold(folder: Path) -> None:
     judgments, scores = tables(systems=(0.9, 0.5))
     own = scores[scores["system"] == "s0"]
@@ -108,6 +110,7 @@ def test_without_judgments_it_is_a_usage_error(folder: Path) -> None:
     assert "--judgments (or --against) is needed" in result.stderr
 
 
+@pytest.mark.slow
 def test_tables_are_written_beside_each_other(folder: Path) -> None:
     answer(folder / "scores.csv", "-j", folder / "judgments.csv", "--out", folder / "tables")
     assert sorted(path.name for path in (folder / "tables").iterdir()) == [

@@ -87,6 +87,7 @@ def test_average_precision_and_normalised_rank_equal_scikit_learns_in_every_repl
             assert rank == pytest.approx(1 - area, abs=TIGHT)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([2, 5, 60, 10**9]), st.integers(5, 120))
 @settings(max_examples=60, deadline=None)
 def test_correlations_equal_scipys_on_the_resampled_pairs(seed: int, steps: int, pairs: int) -> None:

@@ -42,6 +42,7 @@ def pilot(seed: int, queries: int = 60, results: int = 10, raters: int = 12, eac
     return pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"])
 
 
+@pytest.mark.slow
 def test_variances_are_recovered_from_ratings_made_with_them() -> None:
     found = np.mean([list(variances_of(pilot(seed)).as_json().values()) for seed in range(8)], axis=0)
     # eight pilots of 60 queries and 12 raters: standard errors near .015, .01, .025, .004
@@ -60,6 +61,7 @@ def test_undecided_ratings_count_as_nothing() -> None:
     assert variances_of(undecided) == variances_of(ratings)
 
 
+@pytest.mark.slow
 def test_equal_systems_are_told_apart_no_oftener_than_the_test_allows() -> None:
     same = Assumed(SPREAD, 0.5, 0.5, results=10)
     point, differences = simulate(same, 40, PlanOptions(studies=300))
@@ -93,6 +95,7 @@ def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() ->
     assert often.ratings == often.pairs * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", ["average_precision", "normalised_rank"])
 def test_indices_of_retrieval_are_planned_for_too(index: str) -> None:
     plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=10, weight_spread=1.0), PlanOptions(index, studies=40))
@@ -101,6 +104,7 @@ def test_indices_of_retrieval_are_planned_for_too(index: str) -> None:
     assert index.replace("_", " ") in plan.sentence()
 
 
+@pytest.mark.slow
 def test_systems_that_do_not_differ_end_with_a_sentence_that_says_no_size_is_enough() -> None:
     plan = plan_study(Assumed(SPREAD, 0.5, 0.5, results=5), PlanOptions(studies=30), sizes=[10, 20])
     assert plan.queries is None or plan.queries > 200
@@ -137,6 +141,7 @@ def test_impossible_assumptions_are_refused() -> None:
         PlanOptions("map")
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_sentence_a_table_and_a_curve(tmp_path: Path) -> None:
     file = tmp_path / "power.svg"
     result = CliRunner().invoke(
@@ -148,6 +153,7 @@ def test_the_command_prints_a_sentence_a_table_and_a_curve(tmp_path: Path) -> No
     assert ElementTree.parse(file).getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_the_command_takes_variances_from_pilot_ratings(tmp_path: Path) -> None:
     pilot(3, queries=15).round({"rating": 3}).to_csv(tmp_path / "pilot.csv", index=False)
     arguments = [
@@ -182,6 +188,7 @@ def test_the_command_redraws_a_real_pilot(shared_data: Path) -> None:
     assert "two systems are compared; --scores holds 9" in many.stderr
 
 
+@pytest.mark.slow
 def test_the_picture_says_in_words_what_it_shows() -> None:
     plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=8), PlanOptions(studies=20), sizes=[10, 30])
     assert plan.sentence().split(",")[0] in power_curve(plan)

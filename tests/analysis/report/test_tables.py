@@ -16,6 +16,7 @@ ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.tuples(ANY_TEXT, FINITE, FINITE), min_size=1, max_size=8))
 @settings(max_examples=50)
 def test_csv_gives_back_every_text_and_every_number_exactly(rows: list[tuple[str, float, float]]) -> None:

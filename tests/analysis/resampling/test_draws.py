@@ -46,6 +46,7 @@ def test_with_a_vanishing_share_of_the_queries_it_is_the_bootstrap_of_whole_quer
     np.testing.assert_allclose(nearly.times[nearly.row], whole.times[whole.row], rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0, 1))
 @settings(max_examples=40, deadline=None)
 def test_no_pair_counts_less_than_nothing_and_each_counts_once_on_average(seed: int, fraction: float) -> None:
@@ -150,6 +151,7 @@ def with_fraction(judgments: pd.DataFrame, fraction: float) -> pd.DataFrame:
     return judgments.assign(query_probability=fraction, inclusion_probability=probability)
 
 
+@pytest.mark.slow
 def test_values_stay_and_intervals_shrink_where_much_of_the_collection_is_in_the_sample() -> None:
     """Nearly all pairs of most queries: what is left to chance is little, where queries differ from each other."""
     judgments, scores = tables(systems=(0.9, 0.6), queries=30)

@@ -113,6 +113,7 @@ def test_ties_for_first_place_are_shared_out() -> None:
     assert first_shares(np.full((2, 3), np.nan)) is None
 
 
+@pytest.mark.slow
 def test_a_new_system_is_placed_among_saved_ones_exactly_as_if_all_were_scored_together(tmp_path: Path) -> None:
     judgments, scores = tables(systems=(0.9, 0.5, 0.7))
     scores = scores.drop(index=[0, 1, 2])

@@ -56,6 +56,7 @@ def trec(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_measure_of_a_run_by_qrels_is_that_of_ir_measures(trec: Path) -> None:
     """AP(rel=2) was 0 and Judged 1: qrels were cut at the threshold, and runs at the judged pairs."""
     found = measures(trec / "good.run", trec / "poor.run", "-j", trec / "j.qrels", *asked(NAMES))
@@ -97,6 +98,7 @@ def test_a_run_that_holds_a_few_judged_pairs_is_measured_and_not_refused(trec: P
     assert json.loads(dropped.stdout)["systems"]["good"]["coverage"]["policy"] == "drop"
 
 
+@pytest.mark.slow
 def test_measures_of_the_judged_pairs_alone_are_called_condensed_and_stand_in_the_table(trec: Path) -> None:
     qrels = pd.read_csv(trec / "j.qrels", sep=" ", names=["query_id", "zero", "result_id", "judgment"])
     qrels.drop(columns="zero").to_csv(trec / "judgments.csv", index=False)
@@ -147,6 +149,7 @@ def test_a_measure_that_cannot_be_computed_ends_in_one_sentence(
     assert repr(name) in done.stderr and said in done.stderr
 
 
+@pytest.mark.slow
 def test_a_saved_comparison_keeps_the_measures_of_its_runs(trec: Path) -> None:
     both = (trec / "good.run", trec / "poor.run", "-j", trec / "j.qrels", "--threshold", "1.5")
     together = measures(*both)
@@ -158,6 +161,7 @@ def test_a_saved_comparison_keeps_the_measures_of_its_runs(trec: Path) -> None:
     assert other["poor"]["P@3"]["value"] is not None
 
 
+@pytest.mark.slow
 def test_a_notebook_gets_the_commands_measures_of_a_run_under_any_name(trec: Path) -> None:
     found = measures(trec / "good.run", "-j", trec / "j.qrels", *asked(NAMES))["good"]
     result = rs.score({"mine": trec / "good.run"}, trec / "j.qrels", measures=NAMES, replicates=40)

@@ -38,6 +38,7 @@ def test_json_keeps_the_contract_and_is_strict() -> None:
     assert list(content["systems"]["s0"]["measures"]) == condensed
 
 
+@pytest.mark.slow
 def test_scoring_twice_gives_the_same_numbers_and_another_seed_other_intervals() -> None:
     judgments, scores = tables()
     first, again = (json.dumps(score_systems(judgments, scores, options=FEW).as_json()) for _ in range(2))

@@ -206,6 +206,7 @@ def test_flat_step_and_sigmoid_truths_are_recovered_within_the_band(truth: str) 
         assert likeliest > 3
 
 
+@pytest.mark.slow
 def test_decreasing_scores_give_the_mirrored_posterior() -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=300)
@@ -243,6 +244,7 @@ def test_one_score_one_pair_two_pairs_ties_and_exact_judgments_are_fitted() -> N
     np.testing.assert_allclose(flat.predict([1.0, 3.0]), [3, 3], atol=0.2)
 
 
+@pytest.mark.slow
 def test_weights_are_importance_and_their_size_does_not_matter() -> None:
     rng = np.random.default_rng(9)
     x, w = rng.normal(size=200), rng.uniform(0.1, 3, 200)

@@ -178,6 +178,7 @@ def chains_of(sigma: np.ndarray, divergences: int = 0) -> Chains:
     return Chains(np.ones((*sigma.shape, 3)), sigma, counts, np.zeros(2), 1.0, divergences)
 
 
+@pytest.mark.slow
 def test_chains_that_disagree_are_warned_of_in_words() -> None:
     rng = np.random.default_rng(0)
     with pytest.warns(RuntimeWarning, match=r"the chains disagree \(R-hat"):

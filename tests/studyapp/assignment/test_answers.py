@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import read_answers, submit
@@ -21,6 +22,7 @@ from tests.studyapp.studies import Made
 PAGES = 6
 
 
+@pytest.mark.slow
 def test_export_status_statistics_and_the_page_itself_agree_on_the_ratings_that_count(
     make_study: Callable[..., Made],
 ) -> None:

@@ -113,6 +113,7 @@ def test_a_check_may_be_any_page_of_its_block_and_any_result_of_its_page(make_st
     assert places == {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 def test_a_check_in_the_base_block_may_be_any_of_its_pages(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(BASE_AND_UNIQUE, base_queries=3, unique_queries=7))
     for number in range(100):
@@ -144,6 +145,7 @@ def test_a_check_page_has_as_many_results_as_the_others_where_a_query_has_fewer_
     assert sizes == {2: 6 + 2}
 
 
+@pytest.mark.slow
 def test_no_pair_of_the_sample_is_rated_by_way_of_a_check_and_nobody_sees_a_pair_twice(
     make_study: Callable[..., Made],
 ) -> None:
@@ -168,6 +170,7 @@ def test_no_pair_of_the_sample_is_rated_by_way_of_a_check_and_nobody_sees_a_pair
     assert sum(person.checks_passed for person in people) == (known["passed"] == "yes").sum() == 0
 
 
+@pytest.mark.slow
 def test_a_text_query_is_checked_beside_results_such_as_text_queries_have(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s", toml(page=2, extra=CHECKS), base_queries=0, unique_queries=3)
     lines = (folder / "pairs.csv").read_text().splitlines()

@@ -193,6 +193,7 @@ def test_a_raters_share_of_the_pool_does_not_depend_on_when_they_come(make_study
     assert table.groupby("rater_id").size().tolist() == [40, 40, 40, 40]
 
 
+@pytest.mark.slow
 def test_rate_some_more_hands_out_more_and_says_so_when_there_is_nothing_left(make_study: Callable[..., Made]) -> None:
     made = make_study()
     first, second = Browser(made.app), Browser(made.app)

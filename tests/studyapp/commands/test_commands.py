@@ -47,6 +47,7 @@ def test_new_writes_a_study_that_loads_and_never_writes_over_one(tmp_path: Path)
     assert (folder / "study.toml").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     links = tmp_path / "links.csv"
@@ -74,6 +75,7 @@ def test_only_a_platforms_own_id_is_given_out_as_one(make_local: Callable[..., M
     assert list(zip(table["entry"], table["platform_id"], strict=True)) == [("personal", ""), ("crowd", "w-17")]
 
 
+@pytest.mark.slow
 def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = Browser(made.app)
@@ -95,6 +97,7 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     assert run("status", made.folder, "--reopen").stdout.startswith("A test study: open")
 
 
+@pytest.mark.slow
 def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_back_into_calibration(
     make_local: Callable[..., Made],
 ) -> None:
@@ -124,6 +127,7 @@ def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_bac
     assert len(ratings.frame) == 16 and ratings.handed_out is HandOut.RANDOM
 
 
+@pytest.mark.slow
 def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callable[..., Made]) -> None:
     made = make_local()
     pairs = pd.read_csv(made.folder / "pairs.csv")
@@ -137,6 +141,7 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
     assert set(table["query_probability"]) == {0.5} and set(table["inclusion_probability"]) == {0.25}
 
 
+@pytest.mark.slow
 def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(
     make_local: Callable[..., Made],
 ) -> None:
@@ -158,6 +163,7 @@ def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(
     assert refused.exit_code == 1 and "pair 'p0-0' is query 'q0', result 'r3'" in refused.output
 
 
+@pytest.mark.slow
 def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_local: Callable[..., Made]) -> None:
     """Shirahatti and Barnard 2005, section 5.3: binary and 1-9 over the same base block."""
     blocks = "".join(
@@ -180,6 +186,7 @@ def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_l
     assert refused.exit_code == 1 and "this study has binary, 1-9" in refused.output
 
 
+@pytest.mark.slow
 def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: Callable[..., Made]) -> None:
     made = make_local()
     folder = made.folder.parent / "words"
@@ -251,6 +258,7 @@ def test_serve_refuses_a_faulty_study_with_every_fault_and_no_traceback(tmp_path
     assert "line 20, blocks.more: -4 is not allowed" in done.output and "Traceback" not in done.output
 
 
+@pytest.mark.slow
 def test_pairs_that_the_collection_lacks_are_refused_by_row(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     text = (folder / "pairs.csv").read_text().replace("p0-1,q0,r1", "p0-1,q0,zz").replace("0.25,base", "1.25,base", 1)
@@ -289,6 +297,7 @@ def test_a_port_in_use_is_told_in_one_sentence(tmp_path: Path) -> None:
     assert done.exit_code == 1 and "choose another --port" in done.output
 
 
+@pytest.mark.slow
 def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callable[..., Made]) -> None:
     """The complaint: a second annotator cannot be given the first one's items without a paid edition."""
     one_each = TOML.replace("pairs_per_rater = 8", 'pairs_per_rater = "all"')

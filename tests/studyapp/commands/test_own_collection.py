@@ -62,6 +62,7 @@ def test_new_writes_blocks_for_what_the_collection_holds(
     assert json.loads(drawn.stdout)["not_shown"] == []
 
 
+@pytest.mark.slow
 def test_pairs_that_nobody_will_be_shown_are_named_by_sample_serve_and_status(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     assert run("new", folder, "--pictures", 8).exit_code == 0
@@ -163,6 +164,7 @@ def test_ranked_lists_of_a_query_by_system_with_judgments_beside(tmp_path: Path)
     assert refused.exit_code == 1 and "no table of scores has the query 'doc1'" in refused.output
 
 
+@pytest.mark.slow
 def test_invitations_lead_to_where_the_study_was_last_served(tmp_path: Path) -> None:
     folder = write_collection(tmp_path / "own", pictures=0, documents=12)
     assert run("new", folder).exit_code == 0
@@ -184,6 +186,7 @@ def drawn_and_looked_at(folder: Path) -> Store:
     return Store.of_study(folder)
 
 
+@pytest.mark.slow
 def test_a_study_without_ratings_is_drawn_anew_and_served_again(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     store = drawn_and_looked_at(folder)
@@ -206,6 +209,7 @@ def test_a_study_without_ratings_is_drawn_anew_and_served_again(tmp_path: Path) 
     store.dispose()
 
 
+@pytest.mark.slow
 def test_a_study_with_ratings_says_the_way_out_and_overwrite_sets_the_old_one_aside(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     store = drawn_and_looked_at(folder)
@@ -227,6 +231,7 @@ def test_a_study_with_ratings_says_the_way_out_and_overwrite_sets_the_old_one_as
     assert (folder / "earlier-1" / "pairs.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_example_is_drawn_anew_with_systems_of_relstudys_own_not_with_its_tables(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     shutil.copytree(EXAMPLE, folder)

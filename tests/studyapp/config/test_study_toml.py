@@ -100,6 +100,7 @@ def test_scales_of_any_values_take_exactly_their_values() -> None:
             scale.parse(text)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_nothing_but_a_value_of_the_scale_or_undecided_is_ever_a_rating(text: str) -> None:
@@ -116,6 +117,7 @@ names = st.text("abc_-", min_size=1, max_size=5)
 values = st.one_of(st.integers(), st.booleans(), st.text(max_size=8), st.lists(st.integers(), max_size=3))
 
 
+@pytest.mark.slow
 @given(st.dictionaries(names, st.dictionaries(names, values, max_size=4), max_size=4), st.data())
 @settings(max_examples=60, deadline=None)
 def test_any_toml_is_either_a_study_or_told_its_faults_never_a_traceback(

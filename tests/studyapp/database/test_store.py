@@ -69,6 +69,7 @@ def test_two_servers_starting_at_once_make_the_tables_once(tmp_path: Path, datab
         store.dispose()
 
 
+@pytest.mark.slow
 def test_a_live_copy_holds_what_was_rated_and_nobody_waits_for_it(
     make_study: Callable[..., Made], tmp_path: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_live_copy_holds_what_was_rated_and_nobody_waits_for_it(
     assert sorted(path.name for path in target.parent.iterdir() if path.suffix == ".db") == ["copy.db"]
 
 
+@pytest.mark.slow
 def test_the_export_never_waits_for_a_writer_and_never_holds_one_up(make_study: Callable[..., Made]) -> None:
     made = make_study(busy_seconds=0.5)
     browser = Browser(made.app)
@@ -105,6 +107,7 @@ def test_the_export_never_waits_for_a_writer_and_never_holds_one_up(make_study: 
         assert connection.exec_driver_sql("SELECT count(*) FROM ratings").scalar_one() == before, "one consistent view"
 
 
+@pytest.mark.slow
 def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_study: Callable[..., Made]) -> None:
     made = make_study()
     study = Study.load(made.folder)
@@ -133,6 +136,7 @@ def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_
         assert str(name).encode() not in left
 
 
+@pytest.mark.slow
 def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refused(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     prepare(folder)
@@ -159,6 +163,7 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
     store.dispose()
 
 
+@pytest.mark.slow
 def test_taking_back_a_rating_per_pair_takes_none_that_was_given(make_study: Callable[..., Made]) -> None:
     made = make_study(TOML.replace("pairs_per_rater = 8", 'pairs_per_rater = "all"\nratings_per_pair = 2'))
     for _ in range(2):
@@ -275,6 +280,7 @@ def test_commands_open_a_database_in_use_without_waiting_for_its_writer(make_loc
     other.dispose()
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_in_the_writers_queue_makes_others_busy_but_not_stuck(
     make_local: Callable[..., Made],
 ) -> None:

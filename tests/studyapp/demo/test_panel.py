@@ -55,6 +55,7 @@ def test_the_consensus_rises_with_true_relevance_and_stays_on_the_scale(panel):
     assert 4.5 < ladder[-1] <= 5
 
 
+@pytest.mark.slow
 def test_base_pairs_are_rated_by_everyone_and_unique_pairs_by_exactly_k(panel, pairs):
     ratings = panel.rate(pairs, ratings_per_pair=3)
     counts = ratings.groupby(["block", "pair_id"]).rater_id.nunique()

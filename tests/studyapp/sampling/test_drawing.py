@@ -169,6 +169,7 @@ def test_base_pairs_come_as_whole_pages_of_one_query(queries, results, number, p
     assert ((taken % page != 0) & (taken < results)).sum() <= 1
 
 
+@pytest.mark.slow
 def test_a_base_block_by_queries_is_whole_queries_each_with_the_same_chance():
     query = np.repeat(np.arange(10), [1, 2, 3, 4, 5, 5, 4, 3, 2, 1])
     rng = np.random.default_rng(2)

@@ -31,6 +31,7 @@ def at_once(count: int, work: Callable[[], int]) -> Counter[int]:
     return Counter(statuses)
 
 
+@pytest.mark.slow
 def test_passwords_sent_together_are_no_more_guesses_than_one_after_the_other(make_local: Callable[..., Made]) -> None:
     made = make_local()
     set_password(made.folder, PASSWORD)
@@ -44,6 +45,7 @@ def test_passwords_sent_together_are_no_more_guesses_than_one_after_the_other(ma
     assert at_once(24, guess) == {403: 10, 429: 14}
 
 
+@pytest.mark.slow
 def test_a_set_up_link_is_used_once_though_many_use_it_at_once(make_local: Callable[..., Made]) -> None:
     made = make_local()
     link = make_setup_link(made.folder)
@@ -61,6 +63,7 @@ def test_a_set_up_link_is_used_once_though_many_use_it_at_once(make_local: Calla
     assert at_once(8, choose) == {303: 1, 404: 7}
 
 
+@pytest.mark.slow
 def test_a_network_of_ipv6_addresses_is_one_client(make_local: Callable[..., Made]) -> None:
     made = make_local()
     set_password(made.folder, PASSWORD)
@@ -73,6 +76,7 @@ def test_a_network_of_ipv6_addresses_is_one_client(make_local: Callable[..., Mad
     assert statuses == [403] * 10 + [429] * 2
 
 
+@pytest.mark.slow
 def test_raters_who_mistype_the_passphrase_do_not_lock_the_researcher_out(make_local: Callable[..., Made]) -> None:
     made = make_local(
         TOML.replace('rules = ["personal", "open"]', 'rules = ["passphrase"]\npassphrase = "green hills"')
@@ -123,6 +127,7 @@ def test_leases_of_a_clock_that_was_put_back_hold_up_nobody(make_local: Callable
     assert desk.work_through(desk.newcomer("later"), now=60.0) == 2
 
 
+@pytest.mark.slow
 def test_what_a_stranger_typed_is_no_formula_in_the_table_of_people(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML + QUESTIONS)
     browser = Browser(made.app)

@@ -47,6 +47,7 @@ def hold(made: Made) -> Callable[[], None]:
     return let_go
 
 
+@pytest.mark.slow
 def test_a_locked_database_is_answered_503_with_what_was_typed_and_trying_again_saves_it(
     make_study: Callable[..., Made],
 ) -> None:

@@ -22,6 +22,7 @@ def people(made: Made) -> int:
     return len(people_table(made.store, Study.load(made.folder)))
 
 
+@pytest.mark.slow
 def test_a_known_platform_id_shows_and_changes_no_answers_in_another_browser(make_local: Callable[..., Made]) -> None:
     made = make_local(PROLIFIC)
     owner, other = Browser(made.app), Browser(made.app, REMOTE_ADDR="192.0.2.9")
@@ -58,6 +59,7 @@ def test_guessing_platform_ids_is_stopped(make_local: Callable[..., Made]) -> No
     assert statuses == [200] * 5 + [429] * 2
 
 
+@pytest.mark.slow
 def test_the_link_of_somebody_else_replaces_an_open_session_only_when_told_to(make_local: Callable[..., Made]) -> None:
     made = make_local(PROLIFIC.replace('"prolific"', '"personal", "prolific"'))
     study = Study.load(made.folder)
@@ -79,6 +81,7 @@ def test_the_link_of_somebody_else_replaces_an_open_session_only_when_told_to(ma
     assert browser.address == "/rate/2"
 
 
+@pytest.mark.slow
 def test_a_way_in_that_was_closed_is_closed_for_those_on_their_way(make_local: Callable[..., Made]) -> None:
     made = make_local(with_entry('rules = ["open"]'))
     late = Browser(made.app)
@@ -94,6 +97,7 @@ def test_a_way_in_that_was_closed_is_closed_for_those_on_their_way(make_local: C
     assert late.address == "/instructions"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["/", "/consent", "/instructions"])
 def test_looking_at_the_study_does_not_log_the_researcher_out(make_local: Callable[..., Made], address: str) -> None:
     made = make_local()

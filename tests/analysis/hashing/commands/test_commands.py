@@ -102,6 +102,7 @@ def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder:
         assert f"table.npz was not counted from {queries} and these codes" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines() -> None:
     result = CliRunner().invoke(main, ["hash", "demo", "--bits", "4"])
     assert result.exit_code == 0

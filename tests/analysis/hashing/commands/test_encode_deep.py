@@ -38,6 +38,7 @@ def encode(command: str) -> Result:
     return CliRunner().invoke(main, ["hash", "encode", *command.split()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "objective"),
     [
@@ -58,12 +59,14 @@ def test_codes_from_vectors_again_from_the_saved_encoder(folder: Path, command: 
     assert (np.load("first.npy") == np.load("second.npy")).all()
 
 
+@pytest.mark.slow
 def test_what_was_learned_is_a_line_of_the_output(folder: Path) -> None:
     result = encode("dsh --bits 8 --epochs 2 --train x.npy --train-labels y.npy --encode q.npy c.npy")
     assert "learned from 120 items in 2 of at most 2 epochs; kept epoch" in result.stdout
     assert "smallest loss on a held-out tenth" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_folder_of_pictures_with_a_folder_for_each_class(folder: Path) -> None:
     result = encode("dsh --bits 8 --epochs 12 --train pictures --encode pictures c.npy --json")
     assert result.exit_code == 0, result.output
@@ -111,6 +114,7 @@ def test_mistakes_end_in_one_sentence_and_write_nothing(folder: Path, command: s
     assert not (folder / "out.npy").exists()
 
 
+@pytest.mark.slow
 def test_a_saved_encoder_of_another_name_is_not_taken(folder: Path) -> None:
     encode(f"{DSH} --epochs 1 --save e.npz")
     result = encode("m-dsh --load e.npz --encode q.npy other.npy")

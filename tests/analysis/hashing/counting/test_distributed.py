@@ -65,6 +65,7 @@ def test_a_scheduler_without_workers_is_named(job: Job, monkeypatch: pytest.Monk
         count_files(job, engine="dask", scheduler=cluster.scheduler_address)
 
 
+@pytest.mark.slow
 def test_a_fault_that_a_worker_finds_ends_with_its_sentence(job: Job, tmp_path: Path) -> None:
     signs = np.ones((500, 64))
     signs[::2] = -1

@@ -93,6 +93,7 @@ def test_shards_on_the_command_line_give_the_same_table(folder: Path) -> None:
     assert parts.about["database"] == ["s0.npy", "s1.npy"]
 
 
+@pytest.mark.slow
 def test_the_hashnet_preset_is_what_its_argsort_evaluator_computes_averaged_over_tie_orders(folder: Path) -> None:
     distance, relevant = distances(folder)
     rng = np.random.default_rng(0)
@@ -136,6 +137,7 @@ def test_figures_without_any_relevant_code_are_null_not_nan(tmp_path: Path) -> N
     assert result["queries_without_relevant"] == 1
 
 
+@pytest.mark.slow
 def test_the_figures_are_written_as_svg(folder: Path) -> None:
     run("hash", "evaluate", count(folder), "--figures", folder / "figures")
     for name in ("radius_curves", "precision_recall", "lookup"):

@@ -64,6 +64,7 @@ def value(before: list[int], hits: list[int], group: tuple[int, int], inside: in
     return float(added / (n_hits + inside)) if n_hits + inside else 0.0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.booleans(), max_size=6), st.integers(1, 40), st.data())
 def test_average_precision_over_hits_is_that_of_every_number_of_hits(first: list[bool], n: int, data) -> None:

@@ -50,6 +50,7 @@ def evaluated(order: tuple[int, ...], k: int | None, denominator: str) -> float:
     return added / (max(sum(cut), 1) if denominator == "hits" else min(k, sum(order)))
 
 
+@pytest.mark.slow
 @given(
     few_queries(),
     st.sampled_from([None, 1, 2, 3, 4, 7]),

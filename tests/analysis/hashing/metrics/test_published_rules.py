@@ -44,6 +44,7 @@ def one_order(several, rng: np.random.Generator) -> list[np.ndarray]:
     return [row[rank] for row, rank in zip(shared, order, strict=True)]
 
 
+@pytest.mark.slow
 def test_csq_leaves_out_queries_without_a_label_and_no_others(several) -> None:
     own, table, k, rng = several[2], several[4], 12, np.random.default_rng(0)
     means = []
@@ -61,6 +62,7 @@ def test_csq_leaves_out_queries_without_a_label_and_no_others(several) -> None:
     assert ours["optimistic"] >= max(means)
 
 
+@pytest.mark.slow
 def test_mean_average_precision_within_a_radius_is_over_what_the_ball_holds(several) -> None:
     queries, database, _, _, table = several
     distance, rng = queries.distances(database), np.random.default_rng(1)
@@ -77,6 +79,7 @@ def test_mean_average_precision_within_a_radius_is_over_what_the_ball_holds(seve
     assert ours["optimistic"] >= max(means) - 1e-12
 
 
+@pytest.mark.slow
 def test_recall_at_k_is_the_share_of_relevant_codes_among_the_first_k(several) -> None:
     table, rng = several[4], np.random.default_rng(2)
     means = [

@@ -173,6 +173,7 @@ def test_a_few_unknown_probabilities_leave_every_weighted_figure_empty_with_the_
             assert "2 of 360 pairs have no inclusion probability" in str(figure.reason), truth.name
 
 
+@pytest.mark.slow
 def test_the_called_relevant_share_has_an_interval_over_queries(world) -> None:
     judged, ids, _, classes = world
     items = DescribedItems(ids, labels=Labels(classes=classes))

@@ -313,6 +313,7 @@ def test_markup_in_a_block_a_source_or_a_title_stays_text(make_lab: Callable[...
         assert "style=" not in html, path
 
 
+@pytest.mark.slow
 def test_static_files_are_compressed_and_change_their_address_with_their_content(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     client = lab.app.test_client()

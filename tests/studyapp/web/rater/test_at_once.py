@@ -27,6 +27,7 @@ def unsigned(html: str) -> str:
     return re.sub(r"[0-9a-f]{8}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")", "*", html)
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_next_page_with_its_address_and_everything_that_goes_with_a_page(
     make_study: Callable[..., Made],
 ) -> None:
@@ -58,6 +59,7 @@ def test_whoever_does_not_ask_for_it_is_redirected_as_before(make_study: Callabl
     assert PAGE not in answer.headers
 
 
+@pytest.mark.slow
 def test_after_practice_and_at_the_end_the_script_is_redirected(make_study: Callable[..., Made]) -> None:
     extra = '[[practice]]\nquery_id = "q0"\nresult_id = "r1"\nexpected = [4]\n[[questions]]\nid = "a"\ntext = "?"\n'
     made = make_study(toml(page=4, per_rater="4", extra=extra), base_queries=0, unique_queries=1)

@@ -34,6 +34,7 @@ def made(make_local: Callable[..., Made]) -> Made:
     return make_local(TOML + QUESTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["8", '"all"'])
 def test_more_is_offered_only_while_there_is_more(make_local: Callable[..., Made], wanted: str) -> None:
     made = make_local(TOML.replace("pairs_per_rater = 8", f"pairs_per_rater = {wanted}"))
@@ -110,6 +111,7 @@ def test_the_completion_code_is_shown_to_nobody_before_the_end(made: Made) -> No
     assert browser.address == "/thanks" and code in browser.page.text
 
 
+@pytest.mark.slow
 def test_asking_for_more_twice_adds_pages_once(make_local: Callable[..., Made]) -> None:
     browser = Browser(make_local().app)
     browser.join()

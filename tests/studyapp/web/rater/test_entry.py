@@ -116,6 +116,7 @@ def test_the_passphrase_opens_and_a_wrong_one_says_so(make_local: Callable[..., 
     assert browser.address == "/instructions"
 
 
+@pytest.mark.slow
 def test_a_prolific_participant_is_one_person_in_every_session_and_ends_at_the_platform(
     make_local: Callable[..., Made],
 ) -> None:
@@ -167,6 +168,7 @@ def test_crowd_parameters_of_any_name_work_and_a_link_without_them_is_refused(ma
     assert crowd_link(Study.load(made.folder)) == "/join?workerId=${workerId}&batch=${batch}"
 
 
+@pytest.mark.slow
 def test_a_different_crowd_worker_in_the_same_browser_is_a_different_rater(make_local: Callable[..., Made]) -> None:
     made = make_local(PROLIFIC)
     browser = Browser(made.app)
@@ -211,6 +213,7 @@ def test_every_process_sees_a_pause_within_a_second(
     assert browser.status == 503
 
 
+@pytest.mark.slow
 def test_a_closed_study_takes_no_more_ratings_and_goes_on_when_it_is_opened_again(
     make_local: Callable[..., Made],
 ) -> None:

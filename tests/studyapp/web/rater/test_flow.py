@@ -61,6 +61,7 @@ def test_a_page_opened_again_shows_what_counts_now(make_study: Callable[..., Mad
         assert [fields[f"rating-{number}"] for number in range(1, 5)] == [answer] * 4
 
 
+@pytest.mark.slow
 def test_what_is_finished_cannot_be_gone_back_to(make_study: Callable[..., Made]) -> None:
     browser = Browser(make_study().app)
     browser.join()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
@@ -32,6 +33,7 @@ def code_of(made: Made) -> str:
     return str(people_table(made.store, Study.load(made.folder))["completion_code"][0])
 
 
+@pytest.mark.slow
 def test_more_pages_before_the_start_are_none_and_the_way_on_is_as_before(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = consented(made)
@@ -43,6 +45,7 @@ def test_more_pages_before_the_start_are_none_and_the_way_on_is_as_before(make_l
     assert browser.rate_all() == 2 + 2
 
 
+@pytest.mark.slow
 def test_more_pages_before_the_end_are_none(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = consented(made)
@@ -55,6 +58,7 @@ def test_more_pages_before_the_end_are_none(make_local: Callable[..., Made]) -> 
     assert browser.rate_all() == 2 + 2
 
 
+@pytest.mark.slow
 def test_exit_questions_before_the_end_are_not_answered(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML + QUESTIONS)
     browser = consented(made)

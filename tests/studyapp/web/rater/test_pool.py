@@ -47,6 +47,7 @@ def code_of(made: Made, number: int) -> str:
     return str(people_table(made.store, Study.load(made.folder))["completion_code"][number])
 
 
+@pytest.mark.slow
 def test_pages_that_nobody_opens_come_back_and_nobody_is_finished_meanwhile(
     make_study: Callable[..., Made], clock: Clock
 ) -> None:
@@ -67,6 +68,7 @@ def test_pages_that_nobody_opens_come_back_and_nobody_is_finished_meanwhile(
     assert len(table) == 24 and table["surplus"].sum() == 0
 
 
+@pytest.mark.slow
 def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
     made = make_local(toml(page=4, per_rater="8"), base_queries=0, unique_queries=3)
     first = begin_without_opening(made)
@@ -91,6 +93,7 @@ def test_who_has_rated_nothing_and_finishes_gets_no_code(make_local: Callable[..
     assert "rated nothing" in browser.page.text
 
 
+@pytest.mark.slow
 def test_finishing_is_for_those_who_wait(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = Browser(made.app)
@@ -104,6 +107,7 @@ def test_finishing_is_for_those_who_wait(make_local: Callable[..., Made]) -> Non
     assert browser.address == "/rate/1"
 
 
+@pytest.mark.slow
 def test_a_page_that_went_to_somebody_else_before_it_was_opened_makes_room_for_another(
     make_study: Callable[..., Made], clock: Clock
 ) -> None:
@@ -122,6 +126,7 @@ def test_a_page_that_went_to_somebody_else_before_it_was_opened_makes_room_for_a
     assert sorted(table["position"].unique()) == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_page_that_is_open_is_kept_for_as_long_as_the_study_says(
     make_study: Callable[..., Made], clock: Clock
 ) -> None:
@@ -200,6 +205,7 @@ def test_forgetting_who_was_undecided_leaves_each_page_its_number_of_ratings(mak
     assert desk.work_through(desk.newcomer("third")) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("needed", "decided", "earned"), [("", 0, False), ("", 2, True), ("0", 0, True), ("1", 3, False)]
 )
@@ -218,6 +224,7 @@ def test_a_completion_code_needs_as_many_decided_answers_as_the_study_says(
     assert ("undecided" in browser.page.text) is not earned
 
 
+@pytest.mark.slow
 def test_one_client_enrols_so_many_raters_and_no_more(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML.replace('rules = ["personal", "open"]', 'rules = ["open"]\njoins_per_address = 5'))
     for _ in range(5):
