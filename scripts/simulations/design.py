@@ -1,6 +1,6 @@
 """How often 95 % intervals from one sampled study cover the truth of the whole collection.
 
-    python scripts/analysis_coverage.py [--studies 300] [--queries 100] [--results 20] [--open]
+    python scripts/coverage.py design [--studies 300] [--queries 100] [--results 20] [--open]
 
 The collection is the demo's: scenes drawn from a seed, and the true relevance of every picture to every other. Four
 systems score all pairs with different skill. A study draws queries by simple random sampling and results by the
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -67,13 +68,14 @@ def one_kind(hit: np.ndarray) -> bool:
     return bool(hit.all() or not hit.any())
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str]) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="coverage.py design", description=__doc__, formatter_class=raw)
     parser.add_argument("--studies", type=int, default=300)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--results", type=int, default=20)
     parser.add_argument("--open", action="store_true", help="as if the queries' probability were not known")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     relevant, scores = population()
     probability = design(scores, arguments.results)
     truth = [
@@ -140,7 +142,3 @@ def main() -> None:
     print_table(rows, ["", *(text for s in "ABCD" for text in (f"true {s}", f"% {s}"))])
     bias = max(abs(np.mean(v)) / max(np.std(v), 1e-12) for v in error.values() if np.std(v) > 0)
     print(f"\n* an interval can err at one end only.\nLargest mean error: {bias:.2f} of a standard deviation.")
-
-
-if __name__ == "__main__":
-    main()
