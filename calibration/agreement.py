@@ -33,7 +33,7 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
 
     References
     ----------
-    Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability.
+    Krippendorff 2011.
 
     Examples
     --------

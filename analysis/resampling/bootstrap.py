@@ -106,8 +106,7 @@ def logit_interval(value: float, replicates: np.ndarray, clusters: int, level: f
 def proportion_interval(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
     """Clopper and Pearson's interval for a share of an effective number of observations, which need not be whole.
 
-    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data.
+    Korn and Graubard 1998.
 
     Parameters
     ----------

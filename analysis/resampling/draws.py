@@ -5,9 +5,8 @@ often as its query is drawn. Where the queries are a simple random sample of a k
 that would be too much: what the sample holds is certain. Then the bootstrap is that of two-stage sampling, rescaled so
 that its variance is the design's (docs/scoring.md derives it).
 
-Sources: Rao and Wu (1988), Resampling inference with complex survey data, Journal of the American Statistical
-Association 83 (the rescaled bootstrap, two stages in section 4). Deville's estimator of the variance of a sample of
-fixed size with unequal probabilities: Matei and Tille (2005), Journal of Official Statistics 21, "Dev2".
+Sources: Rao and Wu 1988 (the rescaled bootstrap, two stages in section 4). Deville's estimator of the variance of a
+sample of fixed size with unequal probabilities: Matei and Tillé 2005, "Dev2".
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
 def holm(p_values: Sequence[float]) -> np.ndarray:
     """Holm's step-down correction; NaN entries stay NaN and do not count.
 
-    Holm (1979), A simple sequentially rejective multiple test procedure.
+    Holm 1979.
 
     Examples
     --------
