@@ -140,6 +140,7 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
         one, other = kept["systems"][name]["mapped"], anew["systems"][name]["mapped"]
         assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted anew"
         for index in ("pearson", "spearman", "kendall"):
-            assert one[index] == other[index]
+            # sums of a bootstrap are added up in threads, in an order that may change the last digit
+            assert one[index] == pytest.approx(other[index], rel=1e-12)
     assert not [note for note in kept["notes"] if "mapped anew" in note]
     assert [note for note in anew["notes"] if "no predictions are kept: keywords, simplicity." in note]
