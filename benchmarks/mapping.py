@@ -50,7 +50,7 @@ def pairs(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def isotonic(n: int) -> None:
     from sklearn.isotonic import IsotonicRegression
 
-    from relstudy.mapping.isotonic import IsotonicMapping
+    from relstudy.mapping.least_squares.isotonic import IsotonicMapping
 
     x, y, w = pairs(n)
     repeats = 3 if n < 5_000_000 else 2
@@ -62,7 +62,7 @@ def isotonic(n: int) -> None:
 def bagged() -> None:
     from sklearn.isotonic import IsotonicRegression
 
-    from relstudy.mapping.isotonic import BaggedMapping
+    from relstudy.mapping.least_squares.isotonic import BaggedMapping
 
     x, y, _ = pairs(20_000)
 
@@ -83,7 +83,7 @@ def bagged() -> None:
 
 
 def splines() -> None:
-    from relstudy.mapping.correlation import CorrelationMapping
+    from relstudy.mapping.correlation.mapping import CorrelationMapping
 
     x, y, _ = pairs(20_000)
     CorrelationMapping().fit(x[:200], y[:200])
@@ -122,7 +122,7 @@ def bayes(with_pymc: bool) -> None:
 def runs() -> None:
     import ir_measures
 
-    from relstudy.mapping.scores import read_scores
+    from relstudy.mapping.scores.table import read_scores
 
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:

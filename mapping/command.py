@@ -79,9 +79,9 @@ def fit(
     the in-sample correlation stands beside it only to show how much it flatters.
     """
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.mapping.directions import stated_directions
     from relstudy.mapping.fitted import file_names
-    from relstudy.mapping.scores import read_score_files
+    from relstudy.mapping.scores.directions import stated_directions
+    from relstudy.mapping.scores.table import read_score_files
     from relstudy.mapping.systems import FitOptions, fit_systems
 
     if engine is not None:

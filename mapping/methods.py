@@ -41,23 +41,23 @@ def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
     if method not in EVERY_METHOD:
         raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*EVERY_METHOD, BEST))}")
     if name == "isotonic":
-        from relstudy.mapping.isotonic import IsotonicMapping
+        from relstudy.mapping.least_squares.isotonic import IsotonicMapping
 
         return IsotonicMapping(**parameters)
     if name == "bagged":
-        from relstudy.mapping.isotonic import BaggedMapping
+        from relstudy.mapping.least_squares.isotonic import BaggedMapping
 
         return BaggedMapping(seed=seed, **parameters)
     if name == "correlation":
-        from relstudy.mapping.correlation import CorrelationMapping
+        from relstudy.mapping.correlation.mapping import CorrelationMapping
 
         return CorrelationMapping(seed=seed, **parameters)
     if name == "quadratic":
-        from relstudy.mapping.quadratic import QuadraticMapping
+        from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 
         return QuadraticMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
     if name == "local":
-        from relstudy.mapping.local_search import LocalCorrelationMapping
+        from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 
         return LocalCorrelationMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
     if name == "ogive":

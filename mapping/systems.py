@@ -11,9 +11,9 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.directions import DIRECTIONS
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
+from relstudy.mapping.scores.directions import DIRECTIONS
 from relstudy.mapping.selection import Choice, FitSettings, ScoredPairs, choose
 
 WEIGHTS = ("equal", "design")

@@ -16,7 +16,7 @@ import pandas as pd
 
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import write_table
-from relstudy.mapping.scores import read_scores, write_scores
+from relstudy.mapping.scores.table import read_scores, write_scores
 from relstudy.studyapp.demo.pipeline import run_demo
 from relstudy.studyapp.demo.sizes import Size
 from relstudy.studyapp.sampling.computed_tables import note_computed

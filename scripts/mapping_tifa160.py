@@ -21,7 +21,7 @@ from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table, progress
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import METHODS
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.table import read_scores
 from relstudy.mapping.selection import FitSettings, ScoredPairs, correlation, cross_fit, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa160_likert"

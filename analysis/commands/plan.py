@@ -102,7 +102,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
 def _piloted(choices: dict[str, Any]) -> StudySource:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.mapping.scores import read_scores
+    from relstudy.mapping.scores.table import read_scores
 
     scores = read_scores(choices["scores"])
     systems = None if choices["systems"] is None else _two(choices["systems"], "--systems", str)

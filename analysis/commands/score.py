@@ -160,7 +160,7 @@ def _read(path: str, judgments: Judgments, choices: dict[str, Any]) -> pd.DataFr
             choices["similarity"],
             Path(path).stem,
         )
-    from relstudy.mapping.scores import read_scores
+    from relstudy.mapping.scores.table import read_scores
 
     table = read_scores(path)
     for note in table.attrs.get("notes", []):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relstudy.mapping.directions import stated_directions
+from relstudy.mapping.scores.directions import stated_directions
 
 if TYPE_CHECKING:
     from relstudy.analysis.scoring.options import ScoringOptions

@@ -18,8 +18,8 @@ from relstudy.analysis.inspection.tables import RATING_USES, SCORE_USES, inspect
 from relstudy.calibration.judgments import is_qrels, read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import Checked, read_table
-from relstudy.mapping.runs import looks_like_run
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.runs import looks_like_run
+from relstudy.mapping.scores.table import read_scores
 
 LOOKED_AT = 1 << 16
 CODE_USES = ("Hamming metrics", "a score table for judged pairs")

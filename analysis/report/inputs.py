@@ -22,7 +22,7 @@ from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import read_table
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.table import read_scores
 
 SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
 

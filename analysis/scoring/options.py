@@ -10,9 +10,9 @@ import numpy as np
 from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.directions import DIRECTIONS
 from relstudy.mapping.methods import BEST
 from relstudy.mapping.methods import METHODS as FITTED
+from relstudy.mapping.scores.directions import DIRECTIONS
 
 POLICIES = ("auto", "drop", "worst")
 METHODS = (*FITTED, BEST, "none")

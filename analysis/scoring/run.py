@@ -46,7 +46,7 @@ def score_systems(
     Parameters
     ----------
     judgments : as `relstudy.calibration.judgments.read_judgments` gives them, or a DataFrame of theirs
-    scores : system, query_id, result_id, score, as `relstudy.mapping.scores.read_scores` gives it
+    scores : system, query_id, result_id, score, as `relstudy.mapping.scores.table.read_scores` gives it
     mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
     options : threshold, weights, coverage policy, bootstrap
 

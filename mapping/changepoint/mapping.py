@@ -13,7 +13,7 @@ from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, Smoothed, 
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT, sample_steps
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.isotonic import isotonic_fit
+from relstudy.mapping.least_squares.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 ENGINES = ("exact", "sampler", "pymc")

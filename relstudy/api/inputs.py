@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments, check_judgments, read_judgments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.tables import Checked, read_table
-from relstudy.mapping.scores import check_scores, read_scores
+from relstudy.mapping.scores.table import check_scores, read_scores
 
 Source = str | os.PathLike[str] | pd.DataFrame
 Columns = Mapping[str, str]

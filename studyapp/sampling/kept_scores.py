@@ -65,7 +65,7 @@ class ScoreTableWriter:
         RelstudyError
             when a table that somebody else made stands there; then nothing is written
         """
-        from relstudy.mapping.scores import write_scores
+        from relstudy.mapping.scores.table import write_scores
 
         files = {name: [folder / "scores" / f"{name}{ending}" for ending in (".csv", ".parquet")] for name in systems}
         require_computed(path for pair in files.values() for path in pair)

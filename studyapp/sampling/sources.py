@@ -68,7 +68,7 @@ class BuiltInSource:
 
 def table_sources(path: Path, collection: Collection) -> list[TableSource]:
     """The systems of a score table or TREC run; pairs outside the collection are refused by name."""
-    from relstudy.mapping.scores import read_scores
+    from relstudy.mapping.scores.table import read_scores
 
     stamp = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return sources_of(read_scores(path), collection, stamp, str(path))

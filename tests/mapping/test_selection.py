@@ -19,15 +19,15 @@ from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.changepoint.ogive_mapping import OgiveMapping
-from relstudy.mapping.constrained import ConstrainedMapping
-from relstudy.mapping.correlation import CorrelationMapping
+from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
+from relstudy.mapping.correlation.mapping import CorrelationMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
-from relstudy.mapping.isotonic import BaggedMapping, IsotonicMapping
-from relstudy.mapping.local_search import LocalCorrelationMapping
+from relstudy.mapping.least_squares.constrained import ConstrainedMapping
+from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
+from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 from relstudy.mapping.methods import METHODS
-from relstudy.mapping.quadratic import QuadraticMapping
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.table import read_scores
 from relstudy.mapping.selection import (
     FitSettings,
     ScoredPairs,

@@ -42,7 +42,7 @@ def scores_command(
     from relstudy.analysis.hashing.truth.labels import read_ids
     from relstudy.calibration.judgments import read_judgments
     from relstudy.common.errors import RelstudyError
-    from relstudy.mapping.scores import write_scores
+    from relstudy.mapping.scores.table import write_scores
 
     judged = read_judgments(judgments)
     item_codes, notes = codes_in([codes], form, bits)

@@ -17,7 +17,7 @@ from relstudy.analysis.scoring.trec import gains, interpolated_precision, write_
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
-from relstudy.mapping.scores import read_scores, write_scores
+from relstudy.mapping.scores.table import read_scores, write_scores
 
 OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {
     f"P@{k}": f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)

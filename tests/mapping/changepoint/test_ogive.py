@@ -161,7 +161,7 @@ def test_every_draw_is_eq_4_10_with_its_change_points(drawn: tuple[OgiveDraws, S
 
 @pytest.mark.slow
 def test_a_sigmoid_is_recovered_more_closely_than_by_steps() -> None:
-    from relstudy.mapping.isotonic import IsotonicMapping
+    from relstudy.mapping.least_squares.isotonic import IsotonicMapping
 
     x, y, truth = sigmoid(2000)
     fit = OgiveMapping().fit(x, y)

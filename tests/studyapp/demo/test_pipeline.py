@@ -13,7 +13,7 @@ from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.analysis.indices.uniformity import uniformity_table
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.mapping.scores import read_scores
+from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.sampling import kept_scores
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 

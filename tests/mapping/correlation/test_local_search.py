@@ -8,12 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.correlation import closed_form, correlation_with
-from relstudy.mapping.isotonic import BaggedMapping, IsotonicMapping
-from relstudy.mapping.local_search import STARTS, LocalCorrelationMapping, maximise_correlation, starting_point
+from relstudy.mapping.correlation.local_search import (
+    STARTS,
+    LocalCorrelationMapping,
+    maximise_correlation,
+    starting_point,
+)
+from relstudy.mapping.correlation.mapping import closed_form, correlation_with
+from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
+from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 from relstudy.mapping.methods import BOOTSTRAP_PROGRAMS, EVERY_METHOD, make_mapping
 from relstudy.mapping.pooling import pool, resampled, sort_pairs
-from relstudy.mapping.quadratic import QuadraticMapping
 
 
 def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from relstudy.mapping.constrained import quadratic_program
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
-from relstudy.mapping.isotonic import bootstrap_fits
+from relstudy.mapping.least_squares.constrained import quadratic_program
+from relstudy.mapping.least_squares.isotonic import bootstrap_fits
 from relstudy.mapping.pooling import pool, sort_pairs
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 from scipy.stats import rankdata
 
-from relstudy.mapping.correlation import NO_RELATION, correlation_with
+from relstudy.mapping.correlation.mapping import NO_RELATION, correlation_with
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
-from relstudy.mapping.isotonic import bootstrap_fits
+from relstudy.mapping.least_squares.isotonic import bootstrap_fits
 from relstudy.mapping.pooling import Pooled, into_bins, pool, sort_pairs
 
 STARTS = ("scores", "ranks", "random")

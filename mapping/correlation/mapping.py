@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
+from relstudy.mapping.correlation.splines import break_points, ispline_basis
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
-from relstudy.mapping.isotonic import isotonic_fit
+from relstudy.mapping.least_squares.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled
 from relstudy.mapping.solver import cvxpy, solve
-from relstudy.mapping.splines import break_points, ispline_basis
 
 NO_RELATION = "no monotone relation"
 STEPS = 32  # straight pieces per spline segment in the fitted form: off by at most 1/8000 of a segment's bend

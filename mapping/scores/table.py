@@ -15,7 +15,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.tables import Checked, read_table, replacing, write_table
-from relstudy.mapping.runs import looks_like_run, parse_run, read_bytes
+from relstudy.mapping.scores.runs import looks_like_run, parse_run, read_bytes
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 RUN_ENDINGS = (".run", ".trec")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
-from relstudy.mapping.correlation import (
+from relstudy.mapping.correlation.mapping import (
     CorrelationMapping,
     Moments,
     closed_form,
@@ -18,9 +18,9 @@ from relstudy.mapping.correlation import (
     least_squares,
     most_correlated,
 )
-from relstudy.mapping.isotonic import IsotonicMapping
+from relstudy.mapping.correlation.splines import break_points, ispline_basis
+from relstudy.mapping.least_squares.isotonic import IsotonicMapping
 from relstudy.mapping.pooling import pool
-from relstudy.mapping.splines import break_points, ispline_basis
 
 
 @pytest.mark.slow

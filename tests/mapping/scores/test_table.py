@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.common.errors import RelstudyError, TableError
-from relstudy.mapping.scores import read_scores, write_scores
+from relstudy.mapping.scores.table import read_scores, write_scores
 
 
 def written(folder: Path, text: str, name: str = "scores.csv") -> Path:

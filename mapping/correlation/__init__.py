@@ -1,0 +1,1 @@
+"""Monotone mappings of greatest correlation: splines, exactly; steps, by a local optimiser."""

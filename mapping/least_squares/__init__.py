@@ -1,0 +1,1 @@
+"""Monotone mappings of least squared error: pool-adjacent-violators, its bootstrap average, programs in cvxpy."""

@@ -1,0 +1,1 @@
+"""Score tables and TREC runs, and which of their scores are better."""
