@@ -61,7 +61,7 @@ def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
 
         return LocalCorrelationMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
     if name == "ogive":
-        from relstudy.mapping.changepoint.ogive_mapping import OgiveMapping
+        from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
 
         return OgiveMapping(seed=seed, **parameters)
     from relstudy.mapping.changepoint.mapping import BayesMapping

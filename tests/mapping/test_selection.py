@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.changepoint.mapping import BayesMapping
-from relstudy.mapping.changepoint.ogive_mapping import OgiveMapping
+from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
 from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.correlation.mapping import CorrelationMapping
 from relstudy.mapping.fitted import FittedMapping

@@ -12,8 +12,14 @@ from scipy.special import logsumexp
 from scipy.stats import chi2, norm, qmc
 
 from relstudy.mapping.changepoint.model import ConjugatePrior
-from relstudy.mapping.changepoint.ogive import OgiveDraws, OgivePrior, SplineMoments, sample_ogives, spline_functions
-from relstudy.mapping.changepoint.ogive_mapping import OgiveMapping
+from relstudy.mapping.changepoint.ogive.chain import (
+    OgiveDraws,
+    OgivePrior,
+    SplineMoments,
+    sample_ogives,
+    spline_functions,
+)
+from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 ERRORS = 4.5  # Monte-Carlo standard errors allowed, as for the steps
