@@ -1,13 +1,4 @@
-"""Cubic ogives (Shirahatti and Barnard 2005, section 4.3, Eq. 4.10): monotone, convex to the inflection, concave after.
-
-With u the score brought to [0, 1] and t_0 = 0 < t_1 < ... < t_k < t_{k+1} = 1 the change points, Eq. 4.10
-
-    f(u) = alpha + gamma (u - t_0) + beta (u - t_0)^2 + 1/6 sum_{i=1}^{k+1} delta_i (u - t_{i-1})_+^3
-
-is every cubic spline with knots t_1..t_k: its second derivative is linear between them. (The text beside Eq. 4.10 calls
-t_0 the inflection point, which would leave f without a cubic term before it; as the left end the equation is whole.)
-The same function is told by alpha, gamma and the bends s_0..s_{k+1}, its second derivatives at t_0..t_{k+1}, and in
-these the shape is plain: the bends change sign at most once, from + to -, and the slope is at least 0 at both ends.
+"""Chains of cubic ogives with a random number of change points (Green 1995).
 
 The sampler makes births, deaths and Gaussian moves of a change point (Green 1995); the bends around it are drawn from
 their Gaussian conditional, and what breaks the shape is rejected. Coefficients and variance are drawn between. Throwing
@@ -25,83 +16,21 @@ import numpy as np
 
 from relstudy.common.compiled import compiled
 from relstudy.mapping.changepoint.chains import Chains
-from relstudy.mapping.changepoint.model import ConjugatePrior
+from relstudy.mapping.changepoint.ogive.coefficients import block_density, is_ogive, log_density, refresh, slope_weights
+from relstudy.mapping.changepoint.ogive.spline import (
+    Fit,
+    Moments,
+    OgivePrior,
+    SplineMoments,
+    combine,
+    fill_moments,
+    spline_functions,
+)
 from relstudy.mapping.changepoint.sampler import insert, remove
 from relstudy.mapping.pooling import Pooled
 
 STEPS = 100  # births, deaths or moves between two draws
 BURN_IN = 10000
-CONSTANT, LINEAR, SQUARE, FIRST_CUBE = 0, 1, 2, 3
-
-
-@dataclass(frozen=True)
-class OgivePrior:
-    """Normal coefficients given the variance, and what `ConjugatePrior` says of variance and number of change points.
-
-    Parameters
-    ----------
-    steps : mean, strength, shape, scale, rate; `strength` is the precision of alpha
-    slope : prior standard deviation of gamma, in standard deviations of a judgment over the range of the scores
-    bend : prior standard deviation of each s_i, in standard deviations of a judgment over the squared range
-    """
-
-    steps: ConjugatePrior
-    slope: float = 5.0
-    bend: float = 50.0
-
-    @property
-    def precisions(self) -> np.ndarray:
-        """Prior precisions, times the variance, of alpha, gamma and each bend, shape (3,)."""
-        return np.array([self.steps.strength, self.slope**-2, self.bend**-2])
-
-
-@dataclass(frozen=True)
-class SplineMoments:
-    """All that fitting needs of the pairs: moments of 1, u, u^2/2, and u's cubes from 0 and from each gap.
-
-    Parameters
-    ----------
-    u : the bins' scores brought to [0, 1], shape (m,)
-    gaps : where a change point can lie: the middles between neighbouring bins, shape (m - 1,)
-    gram : weighted sums of products of the functions, shape (m + 3, m + 3)
-    cross : of each function and the judgments from the prior mean, shape (m + 3,)
-    square : weighted sum of the squared judgments from the prior mean
-    weight : summed weight
-    """
-
-    u: np.ndarray
-    gaps: np.ndarray
-    gram: np.ndarray
-    cross: np.ndarray
-    square: float
-    weight: float
-
-    @classmethod
-    def of(cls, bins: Pooled, mean: float) -> SplineMoments:
-        """Moments of bins in the order in which the mapping rises; at least two."""
-        along = np.abs(bins.scores - bins.scores[0])
-        u = along / along[-1]
-        gaps = (u[1:] + u[:-1]) / 2
-        functions = spline_functions(u, gaps)
-        y, w = bins.means - mean, bins.weights
-        square = float(bins.within.sum() + w @ y**2)
-        return cls(u, gaps, functions.T @ (functions * w[:, None]), functions.T @ (w * y), square, float(w.sum()))
-
-
-def spline_functions(u: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """1, u, u^2/2, u^3/6 and (u - gap)_+^3/6 for each gap, shape (n, 4 + gaps)."""
-    cubes = np.maximum(u[:, None] - np.concatenate([[0.0], gaps]), 0.0) ** 3 / 6
-    return np.column_stack([np.ones(len(u)), u, u**2 / 2, cubes])
-
-
-class Moments(NamedTuple):
-    """What the compiled sampler takes of SplineMoments."""
-
-    gaps: np.ndarray
-    gram: np.ndarray
-    cross: np.ndarray
-    square: float
-    weight: float
 
 
 class Belief(NamedTuple):
@@ -113,14 +42,6 @@ class Belief(NamedTuple):
     scale: float
 
 
-class Fit(NamedTuple):
-    """Precision of the coefficients, their weighted products with the judgments, and the precision's Cholesky root."""
-
-    precision: np.ndarray
-    products: np.ndarray
-    root: np.ndarray
-
-
 class Draws(NamedTuple):
     """Where a chain leaves its draws: coefficients of `spline_functions` (draws, m + 3), and as `Chains` has them."""
 
@@ -128,257 +49,6 @@ class Draws(NamedTuple):
     sigma: np.ndarray
     counts: np.ndarray
     changes: np.ndarray
-
-
-@compiled
-def combine(starts: np.ndarray, count: int, gaps: np.ndarray, which: np.ndarray, factor: np.ndarray) -> int:
-    """The functions of `spline_functions` that make up alpha, gamma and each bend, and their factors.
-
-    Parameters
-    ----------
-    starts : bin from which on each piece runs, the first 0, then m
-    count : number of pieces, change points and one
-    which, factor : written to, three entries a row; what is not needed has factor 0
-
-    Returns
-    -------
-    number of rows: alpha, gamma, bends at 0, at the change points and at 1
-    """
-    which[: count + 3] = 0
-    factor[: count + 3] = 0.0
-    which[0, 0], factor[0, 0] = CONSTANT, 1.0
-    which[1, 0], factor[1, 0] = LINEAR, 1.0
-    for i in range(count + 1):
-        row = i + 2
-        here = 0.0 if i == 0 else (1.0 if i == count else gaps[starts[i] - 1])
-        if i > 0:
-            before = 0.0 if i == 1 else gaps[starts[i - 1] - 1]
-            rise = 1.0 / (here - before)
-            which[row, 0], factor[row, 0] = FIRST_CUBE + starts[i - 1], rise
-            if i < count:
-                which[row, 1], factor[row, 1] = FIRST_CUBE + starts[i], -rise
-        else:
-            which[row, 0], factor[row, 0] = SQUARE, 1.0
-        if i < count:
-            after = 1.0 if i + 1 == count else gaps[starts[i + 1] - 1]
-            fall = 1.0 / (after - here)
-            which[row, 1] = FIRST_CUBE + starts[i]
-            factor[row, 1] -= fall
-            if i + 1 < count:
-                which[row, 2], factor[row, 2] = FIRST_CUBE + starts[i + 1], fall
-    return count + 3
-
-
-@compiled
-def fill_moments(
-    rows: int, which: np.ndarray, factor: np.ndarray, moments: Moments, precisions: np.ndarray, fit: Fit
-) -> None:
-    """The coefficients' precision and their weighted products with the judgments, and the precision's Cholesky root."""
-    precision, products, root = fit.precision, fit.products, fit.root
-    for i in range(rows):
-        products[i] = 0.0
-        for a in range(3):
-            products[i] += factor[i, a] * moments.cross[which[i, a]]
-        for j in range(i + 1):
-            total = 0.0
-            for a in range(3):
-                for b in range(3):
-                    total += factor[i, a] * factor[j, b] * moments.gram[which[i, a], which[j, b]]
-            if i == j:
-                total += precisions[min(i, 2)]
-            precision[i, j] = precision[j, i] = total
-            for k in range(j):
-                total -= root[i, k] * root[j, k]
-            if i == j:
-                root[i, i] = math.sqrt(max(total, 1e-12 * precision[i, i]))
-            else:
-                root[i, j] = total / root[j, j]
-
-
-@compiled
-def log_density(coefficients: np.ndarray, rows: int, fit: Fit, precisions: np.ndarray, variance: float) -> float:
-    """Log of likelihood times the coefficients' prior, given the variance, up to what every model shares."""
-    total = 0.0
-    for i in range(rows):
-        inner = -2 * fit.products[i]
-        for j in range(rows):
-            inner += fit.precision[i, j] * coefficients[j]
-        total -= inner * coefficients[i] / (2 * variance)
-        total += 0.5 * math.log(precisions[min(i, 2)] / variance)
-    return total
-
-
-@compiled
-def conditional(coefficients: np.ndarray, rows: int, i: int, fit: Fit, variance: float) -> tuple[float, float]:
-    """Mean and standard deviation of one coefficient given the others, without regard to the shape."""
-    total = fit.products[i]
-    for j in range(rows):
-        if j != i:
-            total -= fit.precision[i, j] * coefficients[j]
-    return total / fit.precision[i, i], math.sqrt(variance / fit.precision[i, i])
-
-
-@compiled
-def truncated_normal(mean: float, spread: float, low: float, high: float, rng: np.random.Generator) -> float:
-    """A draw of Normal(mean, spread^2) between low and high, by rejection from what is near it (Robert 1995)."""
-    a, b = (low - mean) / spread, (high - mean) / spread
-    nearest = max(a, min(b, 0.0))
-    while True:
-        if b - a < 1:
-            z = a + (b - a) * rng.random()
-            accept = math.exp((nearest * nearest - z * z) / 2)
-        elif a > 0 or b < 0:
-            side = 1.0 if a > 0 else -1.0
-            rate = abs(nearest) + 0.5
-            excess = rng.standard_exponential() / rate
-            z = nearest + side * excess
-            accept = math.exp(-0.5 * (abs(z) - rate) ** 2)
-        else:
-            z, accept = rng.standard_normal(), 1.0
-        if a <= z <= b and rng.random() < accept:
-            return min(max(mean + spread * z, low), high)
-
-
-@compiled
-def is_ogive(coefficients: np.ndarray, rows: int, starts: np.ndarray, gaps: np.ndarray) -> bool:
-    """Whether the bends change sign at most once, from + to -, and the slope at both ends is at least 0."""
-    count = rows - 3
-    slope, concave = coefficients[1], False
-    if slope < 0:
-        return False
-    before = 0.0
-    for i in range(count + 1):
-        bend = coefficients[i + 2]
-        if concave and bend > 0:
-            return False
-        concave = concave or bend < 0
-        if i > 0:
-            here = 1.0 if i == count else gaps[starts[i] - 1]
-            slope += (here - before) * (bend + coefficients[i + 1]) / 2
-            before = here
-    return slope >= 0
-
-
-@compiled
-def slope_weights(starts: np.ndarray, count: int, gaps: np.ndarray, weights: np.ndarray) -> None:
-    """How far each coefficient lifts the slope at the right end: `weights` @ coefficients is that slope."""
-    weights[0], weights[1] = 0.0, 1.0
-    weights[2 : count + 3] = 0.0
-    before = 0.0
-    for i in range(1, count + 1):
-        here = 1.0 if i == count else gaps[starts[i] - 1]
-        weights[i + 1] += (here - before) / 2
-        weights[i + 2] += (here - before) / 2
-        before = here
-
-
-@compiled
-def refresh(
-    coefficients: np.ndarray, rows: int, slopes: np.ndarray, fit: Fit, variance: float, rng: np.random.Generator
-) -> None:
-    """Draw the coefficients anew within the shape: along random directions of their own spread, then one by one.
-
-    A direction keeps the signs of the bends, so that what the shape allows of it is an interval; one by one, a bend
-    at the inflection can change its sign.
-    """
-    direction, spread = np.empty(rows), math.sqrt(variance)
-    for _ in range(rows):
-        for i in range(rows - 1, -1, -1):
-            total = rng.standard_normal()
-            for k in range(i + 1, rows):
-                total -= fit.root[k, i] * direction[k]
-            direction[i] = total / fit.root[i, i]
-        low, high, pull, length, end, lift = -np.inf, np.inf, 0.0, 0.0, 0.0, 0.0
-        for i in range(rows):
-            inner = 0.0
-            for j in range(rows):
-                inner += fit.precision[i, j] * coefficients[j]
-            pull += direction[i] * (fit.products[i] - inner)
-            inner = 0.0
-            for j in range(rows):
-                inner += fit.precision[i, j] * direction[j]
-            length += direction[i] * inner
-            end += slopes[i] * coefficients[i]
-            lift += slopes[i] * direction[i]
-            if i > 0 and direction[i] != 0:
-                positive = i == 1 or coefficients[i] > 0
-                zero = -coefficients[i] / direction[i]
-                if (direction[i] > 0) == positive:
-                    low = max(low, zero)
-                else:
-                    high = min(high, zero)
-        if lift > 0:
-            low = max(low, -end / lift)
-        elif lift < 0:
-            high = min(high, -end / lift)
-        if low < high:
-            step = truncated_normal(pull / length, spread / math.sqrt(length), low, high, rng)
-            for i in range(rows):
-                coefficients[i] += step * direction[i]
-    for i in range(rows):
-        low, high = -np.inf, np.inf
-        if i > 0:
-            others = 0.0
-            for j in range(rows):
-                others += 0.0 if j == i else slopes[j] * coefficients[j]
-            low = -others / slopes[i]
-        if i == 1:
-            low = max(low, 0.0)
-        for j in range(2, rows):
-            if i > j and coefficients[j] < 0:
-                high = 0.0
-            if 1 < i < j and coefficients[j] > 0:
-                low = max(low, 0.0)
-        if low < high:
-            mean, width = conditional(coefficients, rows, i, fit, variance)
-            coefficients[i] = truncated_normal(mean, width, low, high, rng)
-
-
-@compiled
-def block_density(
-    coefficients: np.ndarray, span: tuple[int, int], rows: int, fit: Fit, variance: float, noise: np.ndarray, draw: bool
-) -> float:
-    """Log density of some neighbouring coefficients given the others, without regard to the shape.
-
-    Parameters
-    ----------
-    span : first coefficient of the block, and the one after its last
-    noise : standard normal numbers, at least as many as the block has coefficients
-    draw : whether to put a draw made of `noise` in place of the block first
-    """
-    first, after = span
-    size = after - first
-    root, half = np.zeros((size, size)), np.zeros(size)
-    log_q = 0.0
-    for i in range(size):
-        total = fit.products[first + i]
-        for j in range(rows):
-            if j < first or j >= after:
-                total -= fit.precision[first + i, j] * coefficients[j]
-        for j in range(i + 1):
-            inner = fit.precision[first + i, first + j]
-            for k in range(j):
-                inner -= root[i, k] * root[j, k]
-            if i == j:
-                root[i, i] = math.sqrt(max(inner, 1e-12 * fit.precision[first + i, first + i]))
-            else:
-                root[i, j] = inner / root[j, j]
-        for k in range(i):
-            total -= root[i, k] * half[k]
-        half[i] = total / root[i, i]
-        log_q += math.log(root[i, i]) - 0.5 * math.log(variance)
-    spread = math.sqrt(variance)
-    for i in range(size - 1, -1, -1):
-        beyond = 0.0
-        for k in range(i + 1, size):
-            beyond += root[k, i] * coefficients[first + k]
-        if draw:
-            z = noise[i]
-            coefficients[first + i] = (half[i] + spread * z - beyond) / root[i, i]
-        else:
-            z = (root[i, i] * coefficients[first + i] + beyond - half[i]) / spread
-        log_q -= 0.5 * z * z
-    return log_q
 
 
 @compiled

@@ -8,7 +8,8 @@ import numpy as np
 
 from relstudy.mapping.changepoint.chains import diagnose
 from relstudy.mapping.changepoint.mapping import band_of, conjugate_prior, effective, reversed_bins
-from relstudy.mapping.changepoint.ogive.chain import OgivePrior, SplineMoments, sample_ogives, spline_functions
+from relstudy.mapping.changepoint.ogive.chain import sample_ogives
+from relstudy.mapping.changepoint.ogive.spline import OgivePrior, SplineMoments, spline_functions
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
