@@ -34,6 +34,11 @@ class Pooled:
         """Weighted mean judgment over everything."""
         return float(self.weights @ self.means / self.weights.sum())
 
+    @property
+    def square(self) -> float:
+        """Weighted sum of squared deviations of all judgments from their mean."""
+        return float(self.within.sum() + self.weights @ (self.means - self.mean) ** 2)
+
 
 def pool(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> Pooled:
     """Pool pairs by score; pairs of weight zero are dropped. O(n log n) for the sort, O(n) after.

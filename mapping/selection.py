@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.mapping.correlation.mapping import NO_RELATION
+from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import BEST, METHODS, make_mapping

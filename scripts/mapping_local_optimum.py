@@ -22,7 +22,7 @@ from mapping_tifa160 import DATA, load
 
 from relstudy.common.console import print_table, progress
 from relstudy.mapping.correlation.local_search import STARTS, maximise_correlation
-from relstudy.mapping.correlation.mapping import closed_form
+from relstudy.mapping.correlation.optimum import closed_form
 from relstudy.mapping.pooling import into_bins, is_increasing, pool
 
 BINS = (20, 50)

@@ -268,7 +268,7 @@ def conjugate_prior(
     isotonic fit, give or take what one bin's judgments leave open.
     """
     total = float(rising.weights.sum())
-    variance = max(float(rising.within.sum() + rising.weights @ (rising.means - rising.mean) ** 2) / total, 1e-12)
+    variance = max(rising.square / total, 1e-12)
     fit = isotonic_fit(rising)
     strength, shape = 1.0, 2.0
     open_to = MARGIN * np.sqrt(variance / (float(rising.weights.min()) + strength))

@@ -1,7 +1,7 @@
 """Section 4.2 of Shirahatti and Barnard 2005 as it was done: correlation maximised by a local optimiser from a start.
 
 The source handed Eq. 4.9 to MATLAB's fmincon, a sequential quadratic program, and warned of local optima. SciPy's
-SLSQP is a program of that kind. The problem has no local optimum but the global one (`correlation.closed_form`);
+SLSQP is a program of that kind. The problem has no local optimum but the global one (`optimum.closed_form`);
 what an optimiser falls short of it is its own early end. `scripts/mapping_local_optimum.py` prints how far.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 from scipy.stats import rankdata
 
-from relstudy.mapping.correlation.mapping import NO_RELATION, correlation_with
+from relstudy.mapping.correlation.optimum import NO_RELATION, centred_judgments, correlation_with, on_judgments_scale
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
-from relstudy.mapping.least_squares.isotonic import bootstrap_fits
+from relstudy.mapping.least_squares.isotonic import bootstrap_average
 from relstudy.mapping.pooling import Pooled, into_bins, pool, sort_pairs
 
 STARTS = ("scores", "ranks", "random")
@@ -76,17 +76,16 @@ def maximise_correlation(
     m = len(pooled.scores)
     if m < 2:
         return LocalOptimum(pooled.means, 0.0, 0, True)
-    w = pooled.weights / pooled.weights.sum()
-    y = pooled.means - pooled.mean
-    total = math.sqrt(w @ y**2 + pooled.within.sum() / pooled.weights.sum()) or 1.0
+    w, y, deviation = centred_judgments(pooled)
+    deviation = deviation or 1.0
 
     def loss(f: np.ndarray) -> tuple[float, np.ndarray]:
         centred = f - w @ f
         spread = math.sqrt(w @ centred**2)
         if spread == 0:
-            return 0.0, -w * y / total
-        value = (w * y) @ centred / (spread * total)
-        return -value, -(w * y / (spread * total) - value * w * centred / spread**2)
+            return 0.0, -w * y / deviation
+        value = (w * y) @ centred / (spread * deviation)
+        return -value, -(w * y / (spread * deviation) - value * w * centred / spread**2)
 
     sign = 1.0 if increasing else -1.0
     order = sign * (np.eye(m - 1, m, 1) - np.eye(m - 1, m))
@@ -106,9 +105,7 @@ def maximise_correlation(
     reached = correlation_with(pooled, f)
     if reached <= 0:
         return LocalOptimum(np.full(m, pooled.mean), 0.0, int(result.nit), bool(result.success))
-    centred = f - w @ f
-    scaled = pooled.mean + centred * ((w * y) @ centred / (w @ centred**2))
-    return LocalOptimum(scaled, reached, int(result.nit), bool(result.success))
+    return LocalOptimum(on_judgments_scale(pooled, f), reached, int(result.nit), bool(result.success))
 
 
 class LocalCorrelationMapping(MonotoneMapping):
@@ -178,8 +175,7 @@ class LocalCorrelationMapping(MonotoneMapping):
                 return np.interp(sample.scores, binned.scores, optimum.fit)
 
             pairs = sort_pairs(scores, judgments, weights)
-            fits = list(bootstrap_fits(pairs, self.bagged, self.seed, self.increasing_, fit))
-            average = np.mean(fits, axis=0)
+            average = bootstrap_average(pairs, self.bagged, self.seed, self.increasing_, fit)
             fitted = self._fitted(*drop_inner_knots(pairs.distinct, average), meta=meta)
             return replace(fitted, method=f"{self.method}-bagged")
         knots, values = self._within(scores, pooled.scores, values)

@@ -1,92 +1,25 @@
-"""Monotone mapping of greatest correlation (Shirahatti and Barnard 2005, section 4.2, Eq. 4.9), globally optimal.
+"""Monotone splines of greatest correlation (Shirahatti and Barnard 2005, section 4.2, Eq. 4.9), globally optimal.
 
-The maximiser of Pearson's correlation over all monotone functions is, up to a rising straight line, the least-squares
-isotonic fit (`closed_form`); the same optimum comes out as a second-order cone program (`cone_program`). With free
-steps the method so adds nothing to least squares. It earns its keep with a smooth family: quadratic I-splines with few
-break points, their number chosen by cross-validation (`CorrelationMapping`).
+With free steps the method adds nothing to least squares (`optimum`). It earns its keep with a smooth family: quadratic
+I-splines with few break points, their number chosen by cross-validation.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import nnls
 
+from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.correlation.splines import break_points, ispline_basis
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
-from relstudy.mapping.least_squares.isotonic import isotonic_fit
-from relstudy.mapping.pooling import Pooled
 from relstudy.mapping.solver import cvxpy, solve
 
-NO_RELATION = "no monotone relation"
 STEPS = 32  # straight pieces per spline segment in the fitted form: off by at most 1/8000 of a segment's bend
-
-
-def closed_form(pooled: Pooled, increasing: bool = True) -> tuple[np.ndarray, float]:
-    """The monotone function of greatest correlation and that correlation: the isotonic fit.
-
-    By Moreau's decomposition <y - mean, f> = <p, f> - (something >= 0) for every monotone f, p the projection of the
-    centred judgments on the cone of monotone functions; Cauchy-Schwarz then bounds it by |p| |f|, reached at f = p.
-
-    Returns
-    -------
-    f at the pooled scores, shape (m,), in the unit of the judgments, and its correlation with the judgments,
-    which is 0 where f is constant
-
-    Examples
-    --------
-    >>> from relstudy.mapping.pooling import pool
-    >>> f, correlation = closed_form(pool([1, 2, 3], [1, 4, 2]))
-    >>> round(correlation, 4)
-    0.7559
-    """
-    fit = isotonic_fit(pooled, increasing)
-    return fit, correlation_with(pooled, fit)
-
-
-def correlation_with(pooled: Pooled, fit: np.ndarray) -> float:
-    """Weighted correlation of a function of the score with the judgments, ties' spread included; 0 where undefined."""
-    w = pooled.weights
-    f = fit - w @ fit / w.sum()
-    y = pooled.means - pooled.mean
-    spread = w @ (f * f)
-    total = w @ (y * y) + pooled.within.sum()
-    # a fit, or judgments, whose spread is rounding alone are constant
-    rounding = w.sum() * (1e-12 * max(np.abs(pooled.means).max(), np.abs(fit).max())) ** 2
-    if spread <= max(1e-24 * total, rounding) or total <= rounding:
-        return 0.0
-    return float((w * f) @ y / math.sqrt(spread * total))
-
-
-def cone_program(pooled: Pooled, increasing: bool = True) -> tuple[np.ndarray, float]:
-    """The same optimum as a second-order cone program in cvxpy; for understanding and for tests, costs seconds.
-
-    Maximise <w (y - mean), f> subject to f monotone, <w, f> = 0, |sqrt(w) f| <= 1.
-
-    Returns
-    -------
-    f at the pooled scores, centred and of weighted norm 1 (all 0 where there is no monotone relation), and its
-    correlation with the judgments
-    """
-    cp = cvxpy()
-    w = pooled.weights / pooled.weights.sum()
-    y = pooled.means - pooled.mean
-    f = cp.Variable(len(w))
-    sign = 1 if increasing else -1
-    constraints = [w @ f == 0, cp.norm(cp.multiply(np.sqrt(w), f)) <= 1]
-    if len(w) > 1:
-        constraints.append(sign * cp.diff(f) >= 0)
-    problem = cp.Problem(cp.Maximize((w * y) @ f), constraints)
-    solve(problem)
-    total = w @ (y * y) + pooled.within.sum() / pooled.weights.sum()
-    if problem.value <= 1e-9 * math.sqrt(max(total, 1e-300)):
-        return np.zeros(len(w)), 0.0
-    return np.asarray(f.value), float(problem.value / math.sqrt(total))
 
 
 @dataclass(frozen=True)

@@ -141,3 +141,10 @@ def bootstrap_fits(
         sample, drawn = resampled(pairs, rng)
         values = fit(sample, increasing)
         yield values if drawn.all() else np.interp(pairs.distinct, sample.scores, values)
+
+
+def bootstrap_average(
+    pairs: SortedPairs, count: int, seed: int, increasing: bool, fit: Callable[[Pooled, bool], np.ndarray]
+) -> np.ndarray:
+    """The mean of `bootstrap_fits`, at all distinct scores, shape (m,)."""
+    return np.asarray(np.mean(list(bootstrap_fits(pairs, count, seed, increasing, fit)), axis=0))

@@ -13,7 +13,7 @@ import numpy as np
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
 from relstudy.mapping.least_squares.constrained import quadratic_program
-from relstudy.mapping.least_squares.isotonic import bootstrap_fits
+from relstudy.mapping.least_squares.isotonic import bootstrap_average
 from relstudy.mapping.pooling import pool, sort_pairs
 
 
@@ -56,8 +56,7 @@ class QuadraticMapping(MonotoneMapping):
             pooled = pool(scores, judgments, weights)
             return self._fitted(*drop_inner_knots(pooled.scores, quadratic_program(pooled, self.increasing_)))
         pairs = sort_pairs(scores, judgments, weights)
-        fits = bootstrap_fits(pairs, self.bagged, self.seed, self.increasing_, quadratic_program)
-        average = np.mean(list(fits), axis=0)
+        average = bootstrap_average(pairs, self.bagged, self.seed, self.increasing_, quadratic_program)
         meta = {"bagged": self.bagged, "seed": self.seed}
         fitted = self._fitted(*drop_inner_knots(pairs.distinct, average), meta=meta)
         return replace(fitted, method=f"{self.method}-bagged")

@@ -12,12 +12,10 @@ from scipy.optimize import minimize
 from relstudy.mapping.correlation.mapping import (
     CorrelationMapping,
     Moments,
-    closed_form,
-    cone_program,
-    correlation_with,
     least_squares,
     most_correlated,
 )
+from relstudy.mapping.correlation.optimum import closed_form, cone_program, correlation_with
 from relstudy.mapping.correlation.splines import break_points, ispline_basis
 from relstudy.mapping.least_squares.isotonic import IsotonicMapping
 from relstudy.mapping.pooling import pool

@@ -14,7 +14,7 @@ from relstudy.mapping.correlation.local_search import (
     maximise_correlation,
     starting_point,
 )
-from relstudy.mapping.correlation.mapping import closed_form, correlation_with
+from relstudy.mapping.correlation.optimum import closed_form, correlation_with
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
 from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 from relstudy.mapping.methods import BOOTSTRAP_PROGRAMS, EVERY_METHOD, make_mapping
