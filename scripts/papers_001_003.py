@@ -7,9 +7,10 @@ bits, m = 0, 4, 8 and 12) and tables 2 and 3 of Jiang, Li and Li 2019. The defau
 takes days, so give smaller ones, and the output says which it was. `--small` is a minute.
 
 FOLDER holds images.tar.xz with train/CLASS/*.jpg and test/CLASS/*.jpg (default: ../shared/data/cifar10_jpeg). Encoders
-learn from pictures by three convolutions and two full layers, or with `--items features` by the two full layers from
-gradients and colours of the pictures; `--features x.npy` takes vectors of your own instead, one for each picture in the
-order of the sorted paths. A pre-trained AlexNet, as Jiang, Li and Li have it, does not come with this.
+learn from pictures by three convolutions and two full layers; or by the two full layers from gradients and colours of
+the pictures (`--items features`) or from patches (`--items patches`, Coates, Ng and Lee 2011); `--features x.npy` takes
+vectors of your own instead, one for each picture in the order of the sorted paths. A pre-trained AlexNet, as Jiang, Li
+and Li have it, does not come with this.
 
 What is finished stays in the --work folder, and a run that was interrupted goes on from there.
 """
@@ -17,37 +18,38 @@ What is finished stays in the --work folder, and a run that was interrupted goes
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
-import tarfile
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
-from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.demonstration.extension import extended
-from relstudy.analysis.hashing.encoders import LSH
-from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH
-from relstudy.analysis.hashing.metrics.ball import ramap, ramap_from_precision
-from relstudy.analysis.hashing.metrics.conventions import PRESETS
-from relstudy.analysis.hashing.metrics.health import code_health
-from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
-from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
-from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.console import print_table, say
-from relstudy.common.tables import replacing, write_json
+# A neighbour of this file has the name of a library (coverage), so this folder must not come first.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "cifar10_jpeg"
+from relstudy.analysis.hashing.codes.packed import Codes  # noqa: E402
+from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
+from relstudy.analysis.hashing.demonstration.extension import extended  # noqa: E402
+from relstudy.analysis.hashing.encoders import LSH  # noqa: E402
+from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH  # noqa: E402
+from relstudy.analysis.hashing.metrics.ball import ramap, ramap_from_precision  # noqa: E402
+from relstudy.analysis.hashing.metrics.conventions import PRESETS  # noqa: E402
+from relstudy.analysis.hashing.metrics.health import code_health  # noqa: E402
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision  # noqa: E402
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
+from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius  # noqa: E402
+from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402
+from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
+from relstudy.common.console import print_table, say  # noqa: E402
+from relstudy.common.tables import replacing, write_json  # noqa: E402
+from scripts.hashing_features import DATA, gradient_features, patch_features, read_pictures  # noqa: E402
+
 TABLE_1 = {(12, "dsh"): (0.2633, 0.6012), (24, "dsh"): (0.2889, 0.6407),
            (12, "dispersed"): (0.2796, 0.3008), (24, "dispersed"): (0.3461, 0.3124)}  # fmt: skip
 """(mLGAP, mAP) as printed."""
@@ -59,6 +61,7 @@ SHIFTS = (0, 4, 8, 12)
 RADIUS = 2
 """Of mLGAP: Ding, Li and Li name none for their table; their worked example has 2."""
 SHOWN = (0, 1, 2, 4, 8, 12)
+PARTS = ("lsh", "table1", "figures")
 
 
 @dataclass(frozen=True)
@@ -86,47 +89,13 @@ class Data:
     testing: np.ndarray
 
 
-def read_pictures(archive: Path, work: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pictures uint8 (n, 32, 32, 3), classes and the test part, unpacked once."""
-    unpacked = work / "pictures.npz"
-    if not unpacked.exists():
-        with tarfile.open(archive) as tar:
-            read = {m.name: Image.open(io.BytesIO(tar.extractfile(m).read())).convert("RGB") for m in tar if m.isfile()}
-        paths = sorted(read)
-        pictures = np.stack([np.asarray(read[path]) for path in paths])
-        names = np.array([path.split("/")[-2] for path in paths])
-        testing = np.array(["test" in path.split("/") for path in paths])
-        with replacing(unpacked) as beside, open(beside, "wb") as handle:
-            np.savez(handle, pictures=pictures, classes=np.unique(names, return_inverse=True)[1], testing=testing)
-    with np.load(unpacked, allow_pickle=False) as arrays:
-        return arrays["pictures"], arrays["classes"], arrays["testing"]
-
-
-def features_of(pictures: np.ndarray) -> np.ndarray:
-    """Histograms of gradients in cells of 4 and 8 pixels, and mean colours of cells of 4: float32 (n, 912)."""
-    return np.concatenate([_features(pictures[start : start + 1000]) for start in range(0, len(pictures), 1000)])
-
-
-def _features(pictures: np.ndarray) -> np.ndarray:
-    values = pictures.astype(np.float32) / 255
-    down, across = np.gradient(values, axis=(1, 2))
-    strength = np.hypot(down, across)
-    strongest = strength.argmax(axis=3)[..., None]
-    slope = np.take_along_axis(strength, strongest, 3)[..., 0]
-    angle = np.arctan2(*(np.take_along_axis(part, strongest, 3)[..., 0] for part in (down, across))) % np.pi
-    bins = np.minimum((angle / np.pi * 9).astype(int), 8)
-    split = np.where(bins[..., None] == np.arange(9), slope[..., None], 0)
-    parts = []
-    for side in (4, 8):
-        cells = _cells(split, side)
-        parts.append(np.sqrt(cells / (cells.sum(axis=3, keepdims=True) + 0.05)).reshape(len(values), -1))
-    parts.append(_cells(values, 4).reshape(len(values), -1))
-    return np.concatenate(parts, axis=1).astype(np.float32)
-
-
-def _cells(values: np.ndarray, side: int) -> np.ndarray:
-    number, height, width, channels = values.shape
-    return values.reshape(number, height // side, side, width // side, side, channels).mean(axis=(2, 4))
+def kept_patches(pictures: np.ndarray, training: np.ndarray, work: Path) -> np.ndarray:
+    """Features of patches, computed once: they take minutes."""
+    kept = work / f"patches-{len(pictures)}.npy"
+    if not kept.exists():
+        with replacing(kept) as beside, open(beside, "wb") as handle:
+            np.save(handle, patch_features(pictures, training))
+    return np.load(kept, mmap_mode="r", allow_pickle=False)
 
 
 def balanced(rows: np.ndarray, classes: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -381,38 +350,40 @@ def _claim(sentence: str, holds: bool) -> None:
     print(f"  {'found' if holds else 'NOT FOUND'}: {sentence}")
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--work", type=Path, required=True, help="folder for what is finished")
-    parser.add_argument("--items", choices=["pictures", "features"], default=Sizes.items)
+    parser.add_argument("--items", choices=["pictures", "features", "patches"], default=Sizes.items)
     parser.add_argument(
         "--features", type=Path, help="vectors of the pictures (.npy), instead of gradients and colours"
     )
     for name in ("training", "queries", "database", "epochs", "training_mdsh", "epochs_mdsh", "seeds"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(Sizes, name))
     parser.add_argument("--shortest", action="store_true", help="12 bits alone in table 1")
-    parser.add_argument("--only", choices=["table1", "figures", "lsh"], help="one part")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
     parser.add_argument("--small", action="store_true", help="2,000 training items, few epochs, from features")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     given = {name: getattr(arguments, name) for name in asdict(Sizes())}
-    sizes = Sizes("features", 2000, 1000, 10_000, 20, 1000, 20, 1) if arguments.small else Sizes(**given)
+    small = Sizes("features", 2000, 500, 2500, 10, 1000, 10, 1, arguments.shortest)
+    sizes = small if arguments.small else Sizes(**given)
     arguments.work.mkdir(parents=True, exist_ok=True)
-    pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work)
-    if arguments.small:
-        pictures, classes, testing = pictures[::4], classes[::4], testing[::4]
+    every = 20 if arguments.small else 1
+    pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work, every)
     if arguments.features is not None:
         features = np.load(arguments.features, mmap_mode="r", allow_pickle=False)
-    elif sizes.items == "features" or arguments.only in (None, "lsh"):
-        features = features_of(pictures)
+    elif sizes.items == "patches":
+        features = kept_patches(pictures, ~testing, arguments.work)
+    elif sizes.items == "features" or "lsh" in arguments.only:
+        features = gradient_features(pictures)
     else:
         features = pictures
     data = Data(pictures if sizes.items == "pictures" else features, features, classes, testing)
-    if arguments.only in (None, "lsh"):
+    if "lsh" in arguments.only:
         tables_2_and_3(data)
-    if arguments.only in (None, "table1"):
+    if "table1" in arguments.only:
         table_1(data, sizes, arguments.work)
-    if arguments.only in (None, "figures"):
+    if "figures" in arguments.only:
         figures_4_to_7(data, sizes, arguments.work)
 
 

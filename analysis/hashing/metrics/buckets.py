@@ -14,10 +14,9 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, segments
 from relstudy.analysis.hashing.metrics.ball import collision_probability
-from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, Truth, check_sizes
-from relstudy.common.errors import RelstudyError
+from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
 
 
 @dataclass(frozen=True)
@@ -51,18 +50,6 @@ class Buckets:
         }
 
 
-def random_tables(bits: int, width: int, tables: int, seed: int = 0) -> list[np.ndarray]:
-    """L disjoint segments of K bits under a random permutation of the code's bits.
-
-    Examples
-    --------
-    >>> sorted(int(bit) for table in random_tables(8, 2, 4) for bit in table)
-    [0, 1, 2, 3, 4, 5, 6, 7]
-    """
-    _check_fit(bits, width, tables)
-    return np.split(np.random.default_rng(seed).permutation(bits)[: width * tables], tables)
-
-
 def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.ndarray]) -> Buckets:
     """Look every query up in given tables.
 
@@ -71,23 +58,9 @@ def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.n
     tables : the bit positions of each table
     """
     check_sizes(truth, len(queries), len(database))
-    bits = np.vstack([queries.unpacked(), database.unpacked()])
-    buckets = []
-    for positions in tables:
-        _, key = np.unique(Codes.from_bits(bits[:, positions]).rows(), axis=0, return_inverse=True)
-        query_keys, database_keys = (Labels(classes=part) for part in np.split(key.ravel(), [len(queries)]))
-        buckets.append(ByClass.of(LabelTruth(query_keys, database_keys)))
-    retrieved, relevant = np.zeros((2, len(queries)))
-    all_relevant = np.zeros(len(queries), dtype=np.int64)
-    for query in range(len(queries)):
-        rows = np.unique(np.concatenate([bucket.rows(query) for bucket in buckets]))
-        wanted = truth.of(query)
-        retrieved[query], relevant[query], all_relevant[query] = (
-            len(rows),
-            len(np.intersect1d(rows, wanted)),
-            len(wanted),
-        )
-    return Buckets(retrieved, relevant, all_relevant)
+    found = BucketIndex.of(database, tables).look_up(queries)
+    wanted = np.array([len(truth.of(query)) for query in range(len(queries))], dtype=np.int64)
+    return Buckets(found.candidates.astype(float), found.relevant(truth).astype(float), wanted)
 
 
 def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
@@ -99,11 +72,6 @@ def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
     >>> expected_look_up(counts, 1, 1).retrieved.tolist()
     [1.0]
     """
-    _check_fit(table.bits, width, tables)
+    segments(table.bits, width, tables)  # refuses what does not fit
     chance = np.array([collision_probability(table.bits, width, tables, d) for d in range(table.bits + 1)])
     return Buckets(table.total @ chance, table.relevant @ chance, table.relevant.sum(axis=1))
-
-
-def _check_fit(bits: int, width: int, tables: int) -> None:
-    if width < 1 or tables < 1 or width * tables > bits:
-        raise RelstudyError(f"{tables} disjoint tables of {width} bits do not fit a code of {bits} bits")

@@ -9,7 +9,8 @@ import pytest
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.metrics.buckets import expected_look_up, look_up, random_tables
+from relstudy.analysis.hashing.lookup.bucket_index import segments
+from relstudy.analysis.hashing.metrics.buckets import expected_look_up, look_up
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.common.errors import RelstudyError
@@ -27,7 +28,7 @@ def test_look_up_finds_what_agrees_in_any_table(world, listed: bool) -> None:
     queries, database, labels = world
     relevant = labels.queries.classes[:, None] == labels.database.classes[None]
     truth = ListedTruth.from_lists([np.flatnonzero(row) for row in relevant], 40) if listed else labels
-    tables = random_tables(6, 2, 3, seed=1)
+    tables = segments(6, 2, 3, seed=1)
     own, theirs = queries.unpacked(), database.unpacked()
     hit = np.zeros(relevant.shape, dtype=bool)
     for positions in tables:
@@ -56,11 +57,11 @@ def test_the_expectation_is_the_mean_over_every_permutation_of_the_bits(world, w
 
 def test_tables_that_do_not_fit_the_code_are_refused(world) -> None:
     with pytest.raises(RelstudyError, match="4 disjoint tables of 2 bits do not fit a code of 6 bits"):
-        random_tables(6, 2, 4)
+        segments(6, 2, 4)
 
 
 def test_nothing_found_has_no_precision_rather_than_zero() -> None:
     code = Codes.from_bits(np.array([[0, 0]], dtype=bool))
     other = Codes.from_bits(np.array([[1, 1]], dtype=bool))
     truth = LabelTruth(Labels(classes=np.array([1])), Labels(classes=np.array([1])))
-    assert look_up(code, other, truth, random_tables(2, 1, 2)).micro()["precision"] is None
+    assert look_up(code, other, truth, segments(2, 1, 2)).micro()["precision"] is None

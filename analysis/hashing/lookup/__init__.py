@@ -1,0 +1,1 @@
+"""Hash tables that are really searched: buckets, probes, time."""

@@ -1,0 +1,131 @@
+"""What look-up costs and finds over numbers of bits, tables and flips: time against recall."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import count
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, Found, segments
+from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
+from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
+
+Searcher = Literal["numpy", "faiss"]
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """One setting of the tables and what came of it, over all queries.
+
+    Parameters
+    ----------
+    bits, tables, flips : K, L and the bits flipped in each table; None for the scan of all codes
+    probes : buckets that a query looks into
+    candidates : mean codes found by a query
+    empty : queries that found nothing
+    precision, recall, f1 : micro (Moran 2016, Eq. 3.6, 3.7 and 3.10), None for 0/0
+    milliseconds : of the processor a query, the least of three runs
+    """
+
+    bits: int | None
+    tables: int | None
+    flips: int | None
+    probes: int | None
+    candidates: float
+    empty: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    milliseconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """By name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Which settings to try; those that do not fit the code are left out.
+
+    Parameters
+    ----------
+    bits, tables, flips : K, L and flips, each several
+    seed : of a permutation of the bits before they are cut into segments; None cuts the code as it stands
+    searcher : who looks up
+    """
+
+    bits: tuple[int, ...]
+    tables: tuple[int, ...]
+    flips: tuple[int, ...] = (0,)
+    seed: int | None = None
+    searcher: Searcher = "numpy"
+
+    def settings(self, code_bits: int) -> list[tuple[int, int, int]]:
+        """(K, L, flips) that fit a code."""
+        return [s for s in product(self.bits, self.tables, self.flips) if s[0] * s[1] <= code_bits and s[2] <= s[0]]
+
+
+def sweep(
+    queries: Codes,
+    database: Codes,
+    truth: Truth,
+    grid: Grid,
+    watch: Callable[[Iterable[Any], int], Iterator[Any]] | None = None,
+) -> list[LookUp]:
+    """Every setting of a grid, and first the scan that measures the distance of every code.
+
+    Parameters
+    ----------
+    queries, database : codes of the same length
+    truth : which codes are relevant to which query
+    watch : wraps the settings as they are tried, to show progress
+    """
+    check_sizes(truth, len(queries), len(database))
+    wanted = np.array([len(truth.of(query)) for query in range(len(queries))])
+    everything = np.full(len(queries), len(database))
+    table, spent = timed(lambda: count(queries, database, truth))
+    rows = [_row((None, None, None, None), (everything, table.relevant.sum(axis=1), wanted), spent)]
+    settings = grid.settings(database.bits)
+    for width, tables, flips in (watch or (lambda items, _: iter(items)))(settings, len(settings)):
+        index: BucketIndex | FaissBuckets
+        inverted = BucketIndex.of(database, segments(database.bits, width, tables, grid.seed))
+        index = inverted if grid.searcher == "numpy" else FaissBuckets(database, width, tables)
+        found, spent = timed(lambda index=index, flips=flips: index.look_up(queries, flips))  # type: ignore[misc]
+        figures = (found.candidates, found.relevant(truth), wanted)
+        rows.append(_row((width, tables, flips, inverted.probes(flips)), figures, spent))
+    return rows
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What the work gives, and the least seconds of the processor over three runs."""
+    spent = []
+    for _ in range(REPEATS):
+        start = time.process_time()
+        result: Found | Any = work()
+        spent.append(time.process_time() - start)
+    return result, min(spent)
+
+
+def _row(
+    setting: tuple[int | None, int | None, int | None, int | None],
+    counts: tuple[np.ndarray, np.ndarray, np.ndarray],
+    spent: float,
+) -> LookUp:
+    seen, hits, wanted = (float(part.sum()) for part in counts)
+    number = len(counts[0])
+    return LookUp(
+        *setting,
+        candidates=seen / number,
+        empty=int((counts[0] == 0).sum()),
+        precision=hits / seen if seen else None,
+        recall=hits / wanted if wanted else None,
+        f1=2 * hits / (seen + wanted) if seen + wanted else None,
+        milliseconds=1000 * spent / number,
+    )
