@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Container, Iterable
 
 import numpy as np
@@ -16,6 +17,11 @@ COLUMNS = [
     *("round", "query_probability"),
 ]
 SOURCE_SEPARATOR = ";"
+INSIDE, OUTSIDE = "inside", "outside"
+"""What column `pool` says, where results are drawn from the pool of what systems rank highest."""
+
+
+ROUND = re.compile(r"round_(\d+)_probability")
 
 
 def read_pairs(
@@ -35,7 +41,8 @@ def read_pairs(
     pair_id (text, each once; "QUERY|RESULT" where the file has no such column), query_id, result_id (text),
     paradigm ("image", "text", or "" where unknown), source (text; several systems are joined by ";"),
     rank (Int64, from 1), inclusion_probability, query_probability (float in (0, 1], NaN where unknown),
-    block ("base" or "unique", which is also the default), round (int from 1, which is also the default)
+    block ("base" or "unique", which is also the default), round (int from 1, which is also the default); where the file
+    has them: pool ("inside", which is also the default, or "outside")
 
     Raises
     ------
@@ -59,15 +66,30 @@ def read_pairs(
         frame["pair_id"] = frame["query_id"] + "|" + frame["result_id"]
     frame["paradigm"] = _words(table, "paradigm", ["image", "text"], "")
     frame["block"] = _words(table, "block", ["base", "unique"], "unique")
+    if "pool" in frame:
+        frame["pool"] = _words(table, "pool", [INSIDE, OUTSIDE], INSIDE)
     frame["source"] = frame["source"].fillna("").astype("str").str.strip() if "source" in frame else ""
     frame["rank"] = pd.array(_whole(table, "rank"), dtype="Int64")
     frame["round"] = np.nan_to_num(_whole(table, "round"), nan=1.0).astype(int)
+    for name in [name for name in frame if ROUND.fullmatch(str(name))]:
+        frame[name] = table.numbers(name, low=0, high=1, empty=True)
     read_probabilities(table, frame)
     check_one_a_pair(table, frame)
     table.raise_faults()
     if "query_probability" not in frame:
         frame["query_probability"] = np.nan
     return frame[[*COLUMNS, *(name for name in frame if name not in COLUMNS)]]
+
+
+def round_column(number: int) -> str:
+    """The column that says with which probability a pair was first drawn in a round, where there are several rounds.
+
+    Examples
+    --------
+    >>> round_column(2)
+    'round_2_probability'
+    """
+    return f"round_{number}_probability"
 
 
 def write_pairs(pairs: pd.DataFrame, path: str | os.PathLike[str]) -> None:

@@ -195,6 +195,13 @@ class Collection:
         return np.array([item.id for item in self.items], dtype=object)
 
     @cached_property
+    def id_hashes(self) -> np.ndarray:
+        """A number for each id that says nothing of its place in the file, uint64 [items]."""
+        import pandas as pd
+
+        return np.asarray(pd.util.hash_array(self.ids), dtype=np.uint64)
+
+    @cached_property
     def has_images(self) -> bool:
         return any(item.kind == "image" for item in self.items)
 

@@ -58,6 +58,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     from relstudy.common.pairs_table import read_pairs
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+    from relstudy.studyapp.sampling.population import Eligible, ScoredItems
     from relstudy.studyapp.systems import fit
 
     collection = Collection.load(folder)
@@ -77,7 +78,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
             scores = system.score(query)
             if scores is not None:
                 positions = np.array([collection.position(item) for item in drawn[query.id]], dtype=np.int64)
-                kept.add(query.id, {system.name: scores}, collection.results(query.kind), positions)
+                kept.add(query.id, {system.name: ScoredItems(scores)}, Eligible.of(query, collection), positions)
         if not kept.systems:
             raise RelstudyError(f"system {name} answers none of the study's queries")
         written[system.name] = kept.write(folder, [system.name])[0]

@@ -17,8 +17,17 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_json, write_json
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share
+from relstudy.studyapp.sampling.population import (
+    Eligible,
+    Population,
+    ScoredItems,
+    pool,
+    tie_order,
+    union_of,
+    whole_collection,
+)
 from relstudy.studyapp.sampling.response_model import ResponseShape
-from relstudy.studyapp.sampling.sources import Source
+from relstudy.studyapp.sampling.sources import Source, TableSource
 
 RANDOM = "random"
 VERSION = 1
@@ -42,6 +51,10 @@ class Round:
     given : ids of the queries where they were given as a list, else empty
     shapes : by source (the systems and "combined"), the shape over predicted responses of a later round; empty: shape
         by rank
+    depth : results are drawn from the pool of the systems' first results, so many of each; None: from all
+    pool : names of the systems that make the pool, in every round those of the first; empty: all that are given
+    outside : results per query that are drawn from outside the pool, all alike
+    strata : strata of about equal expected number, by inclusion probability, that each query's results are spread over
     """
 
     number: int
@@ -55,56 +68,113 @@ class Round:
     seed: int
     given: list[str] = field(default_factory=list)
     shapes: dict[str, ResponseShape] = field(default_factory=dict)
+    depth: int | None = None
+    pool: list[str] = field(default_factory=list)
+    outside: int = 0
+    strata: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateProbabilities:
     """One query's candidates under one round.
 
+    Where candidates are left that no system scores, they are alike to the draw, and one last entry stands for them all.
+
     Parameters
     ----------
-    candidates : positions in the collection, int64 [candidates]
+    population : what is drawn from; its candidates are the entries but for that last one
     names : the systems (in a later round also "combined") that rank this query, and "random"
-    parts : each name's part of the size measure, float64 [names, candidates]; sums to `size` over names
-    ranks : rank of each candidate in each system, int64 [names - 1, candidates]
-    probability : inclusion probability of each candidate given the query, float64 [candidates]
-    scores : by system, its scores of all items
+    parts : each name's part of the size measure, float64 [names, entries]; sums to `size` over names
+    ranks : rank of each candidate in each system, int64 [names - 1, entries]
+    probability : inclusion probability of each candidate given the query, float64 [entries]
+    outside : that of each result outside the pool, 0 to 1
+    scores : by system, its scores of the items
     """
 
-    candidates: np.ndarray
+    population: Population
     names: tuple[str, ...]
     parts: np.ndarray
     ranks: np.ndarray
     probability: np.ndarray
-    scores: dict[str, np.ndarray]
+    outside: float
+    scores: dict[str, ScoredItems]
+
+    @property
+    def candidates(self) -> np.ndarray:
+        """Positions in the collection of the candidates that are listed, int64."""
+        return self.population.candidates
+
+    @property
+    def times(self) -> np.ndarray:
+        """How many candidates each entry stands for, float64 [entries]."""
+        times = np.ones(len(self.probability))
+        if self.population.others:
+            times[-1] = self.population.others
+        return times
+
+    @property
+    def expected(self) -> float:
+        """How many candidates are drawn on average, without those from outside the pool."""
+        return float((self.probability * self.times).sum())
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The inclusion probability of some items that may answer, given the query, float64."""
+        listed = self.candidates
+        rest = float(self.probability[-1]) if self.population.others else self.outside
+        if not len(listed):
+            return np.full(len(positions), rest)
+        at = np.minimum(np.searchsorted(listed, positions), len(listed) - 1)
+        return np.where(listed[at] == positions, self.probability[at], rest)
+
+    def inside(self, positions: np.ndarray) -> np.ndarray:
+        """Which of some items that may answer are candidates, bool."""
+        if self.population.outside == 0:
+            return np.ones(len(positions), dtype=bool)
+        return np.isin(positions, self.candidates)
 
 
 def candidate_probabilities(
-    this: Round, query: Item, collection: Collection, sources: Sequence[Source]
+    this: Round,
+    query: Item,
+    collection: Collection,
+    sources: Sequence[Source],
+    population: Population | None = None,
 ) -> CandidateProbabilities:
     """The probabilities of a query's candidates, given that the query is drawn.
 
-    First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1. A system
-    that cannot answer the query is left out of the mean. Later rounds: `relstudy.studyapp.sampling.response_model`.
+    First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1, with ranks
+    among the N candidates. A system that cannot answer the query is left out of the mean. Later rounds:
+    `relstudy.studyapp.sampling.response_model`. Time and memory grow with the results that systems score.
+
+    Parameters
+    ----------
+    sources : the systems that take part in the round
+    population : what is drawn from; None: found from `sources`, which must then hold those that make the pool
     """
-    candidates = candidates_of(query, collection)
-    number = len(candidates)
     scores = scores_of(query, sources)
-    ranked_by = {name: values[candidates] for name, values in scores.items()}
+    if population is None:
+        population = population_of(this, query, collection, scores)
+    number, others = population.size, population.others
+    if number == 0:
+        raise RelstudyError(f"query {query.id!r} has no candidate: no system of the pool returns a result for it")
+    ranked_by = {name: listed.at(population.candidates) for name, listed in scores.items()}
+    if others:
+        ranked_by = {name: np.append(values, np.nan) for name, values in ranked_by.items()}
     if this.shapes:
         ranked_by = {
             name: responses
             for name, shape in this.shapes.items()
             if (responses := shape.predicted(ranked_by)) is not None
         }
+    entries, last = len(population.candidates) + (others > 0), max(others, 1)
     names = tuple(ranked_by)
-    shares = np.empty((len(names), number))
-    ranks = np.empty((len(names), number), dtype=np.int64)
+    shares = np.empty((len(names), entries))
+    ranks = np.empty((len(names), entries), dtype=np.int64)
     for row, name in enumerate(names):
-        shares[row], ranks[row] = rank_share(ranked_by[name], this.exponent)
+        shares[row], ranks[row] = rank_share(ranked_by[name], this.exponent, last)
         if this.shapes:
             shares[row] = this.shapes[name].density(ranked_by[name])
-    floor = np.full((1, number), this.floor / number if names else 1.0 / number)
+    floor = np.full((1, entries), this.floor / number if names else 1.0 / number)
     if this.shapes:
         # a later round: the expected number per query follows from the scores, so that categories come out even overall
         parts = np.vstack([(1 - this.floor) * shares, floor])
@@ -114,19 +184,36 @@ def candidate_probabilities(
         probability = np.minimum(1.0, this.results * size)
     else:
         parts = np.vstack([(1 - this.floor) * shares / max(len(names), 1), floor])
-        probability = inclusion_probabilities(parts.sum(axis=0), this.results)
-    return CandidateProbabilities(candidates, (*names, RANDOM), parts, ranks, probability, scores)
+        probability = inclusion_probabilities(parts.sum(axis=0), this.results, last)
+    outside = min(1.0, this.outside / population.outside) if population.outside else 0.0
+    return CandidateProbabilities(population, (*names, RANDOM), parts, ranks, probability, outside, scores)
 
 
-def scores_of(query: Item, sources: Sequence[Source]) -> dict[str, np.ndarray]:
-    """What each system that can answer the query says of every item, float64 [items], by the system's name."""
-    return {source.name: values for source in sources if (values := source.score(query)) is not None}
+def population_of(this: Round, query: Item, collection: Collection, scores: Mapping[str, ScoredItems]) -> Population:
+    """What a round draws a query's results from.
+
+    Parameters
+    ----------
+    scores : what the systems say of the query; must hold those that make the pool
+    """
+    eligible = Eligible.of(query, collection)
+    if this.depth is None:
+        return whole_collection(eligible, list(scores.values()))
+    lists = union_of(scores, this.pool or list(scores))
+    return pool(eligible, lists, this.depth, tie_order(collection, query))
 
 
-def candidates_of(query: Item, collection: Collection) -> np.ndarray:
-    """Positions (in the collection) of the items that may answer this query: never the query itself."""
-    positions = collection.results(query.kind)
-    return positions[positions != collection.position(query.id)]
+def scores_of(query: Item, sources: Sequence[Source]) -> dict[str, ScoredItems]:
+    """What each system that can answer the query says of the items, by the system's name."""
+    scores: dict[str, ScoredItems] = {}
+    for source in sources:
+        if isinstance(source, TableSource):
+            listed = source.scored(query)
+            if listed is not None:
+                scores[source.name] = listed
+        elif (values := source.score(query)) is not None:
+            scores[source.name] = ScoredItems(values)
+    return scores
 
 
 @dataclass(frozen=True)
@@ -159,6 +246,20 @@ class Design:
         for draw, miss in missed.items():
             never = never * (1 - query_probability[draw] * (1 - miss))
         return np.asarray(1 - never, dtype=float)
+
+    def by_round(self, given_query: Mapping[int, np.ndarray], paradigm: str) -> dict[int, np.ndarray]:
+        """Probability that a pair is drawn in each round for the first time; over rounds they sum to `combine`.
+
+        Returns
+        -------
+        float64 [pairs] by round number
+        """
+        drawn_first, before = {}, np.float64(0.0)
+        for count in range(1, len(self.rounds) + 1):
+            until = Design(self.rounds[:count]).combine(given_query, paradigm)
+            drawn_first[self.rounds[count - 1].number] = until - before
+            before = until
+        return drawn_first
 
     def query_probability(self, paradigm: str) -> float:
         """Probability that a query is in the sample at all, where intervals can rest on it; else NaN.

@@ -11,11 +11,18 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import COLUMNS
+from relstudy.common.pairs_table import COLUMNS, INSIDE, OUTSIDE
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.sampling.design import CandidateProbabilities, Design, Round, candidate_probabilities
-from relstudy.studyapp.sampling.drawing import base_block, base_queries, simple_random_sample, systematic_sample
+from relstudy.studyapp.sampling.design import RANDOM, CandidateProbabilities, Design, Round, candidate_probabilities
+from relstudy.studyapp.sampling.drawing import (
+    base_block,
+    base_queries,
+    probability_strata,
+    simple_random_sample,
+    sparse_systematic_sample,
+    systematic_sample,
+)
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.sources import Source, open_sources
@@ -39,6 +46,9 @@ class SampleOptions:
     base_queries : the base block as so many whole queries for each paradigm; None: by `base`
     page : results on a base page, by paradigm
     seed : of the draw
+    depth : draw from the pool of the systems' first results, so many of each; None: from all results
+    outside : with a pool, how many more results to draw per query from outside it
+    strata : strata that each query's results are spread over; see `Round`
     """
 
     systems: Sequence[str] | None = None
@@ -52,6 +62,9 @@ class SampleOptions:
     base_queries: int | None = None
     page: dict[str, int] = field(default_factory=dict)
     seed: int = 0
+    depth: int | None = None
+    outside: int = 1
+    strata: int = 1
 
 
 def base_pages(study: Study | None) -> dict[str, int]:
@@ -129,6 +142,10 @@ def draw_sample_from(
         population=population,
         seed=options.seed,
         given=[query.id for query in drawn_queries] if options.given is not None else [],
+        depth=options.depth,
+        pool=[] if options.depth is None else [source.name for source in sources],
+        outside=0 if options.depth is None else options.outside,
+        strata=options.strata,
     )
     scores = ScoreTableWriter(collection.ids, len(drawn_queries))
     expectation = Expectation()
@@ -136,16 +153,15 @@ def draw_sample_from(
     for number in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
         query = drawn_queries[number]
         chances = candidate_probabilities(this, query, collection, sources)
-        expectation.add(chances, this.query_probability[query.kind])
+        expectation.add(chances, query.kind, this.query_probability[query.kind])
         rows = draw_results(this, query, chances, collection, rng)
-        drawn = chances.candidates[rows["candidate"]]
-        scores.add(query.id, chances.scores, collection.results(query.kind), drawn)
-        parts.append({**rows, "query": np.full(len(drawn), number)})
+        scores.add(query.id, chances.scores, chances.population.eligible, rows["position"])
+        parts.append({**rows, "query": np.full(len(rows["position"]), number)})
     pairs = one_table(parts)
     pairs["inclusion_probability"] = pairs["query_probability"] * pairs.pop("given_query")
     pairs["block"] = "unique"
     for paradigm in pairs["paradigm"].unique():
-        rows_of = np.flatnonzero(pairs["paradigm"] == paradigm)
+        rows_of = np.flatnonzero((pairs["paradigm"] == paradigm) & (pairs["pool"] == INSIDE))
         if options.base_queries is None and options.base > len(rows_of):
             raise RelstudyError(
                 f"the base block of {options.base} pairs is larger than the whole sample of {len(rows_of)} pairs by "
@@ -159,6 +175,8 @@ def draw_sample_from(
         chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
         pairs.loc[rows_of[chosen], "block"] = "base"
     pairs = number_pairs(pairs, rng, first=1)
+    if options.depth is None:
+        pairs = pairs.drop(columns="pool")
     return Sample(pairs, Design((this,)), expectation, scores, collection.roles())
 
 
@@ -201,27 +219,51 @@ def draw_queries(
 def draw_results(
     this: Round, query: Item, chances: CandidateProbabilities, collection: Collection, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """One query's pairs as columns, with the probability given the query and each result's number among the candidates.
+    """One query's pairs as columns, with the probability given the query and each result's position in the collection.
 
     `source` is drawn among the systems in proportion to their parts of the pair's size, as if the pair had come from a
-    mixture of one draw per system; `rank` is the rank in that system, NaN for "random".
+    mixture of one draw per system; `rank` is the rank in that system among the candidates, NaN for "random". Results
+    from outside the pool come last.
     """
-    drawn = systematic_sample(chances.probability, rng)
-    cumulated = np.cumsum(chances.parts[:, drawn], axis=0)
-    proposer = (cumulated < rng.random(len(drawn)) * cumulated[-1]).sum(axis=0)
-    ranks = np.vstack([chances.ranks[:, drawn], np.full(len(drawn), np.nan)])
-    number = len(drawn)
+    entries, positions = draw_entries(this, chances, rng)
+    cumulated = np.cumsum(chances.parts[:, entries], axis=0)
+    proposer = (cumulated < rng.random(len(entries)) * cumulated[-1]).sum(axis=0)
+    ranks = np.vstack([chances.ranks[:, entries], np.full(len(entries), np.nan)])
+    inside = len(entries)
+    beyond = np.empty(0, dtype=np.int64)
+    if chances.population.outside:
+        wanted = min(this.outside, chances.population.outside)
+        beyond = chances.population.eligible.draw_others(wanted, chances.candidates, rng)
+    number = inside + len(beyond)
     return {
         "query_id": np.full(number, query.id, dtype=object),
-        "result_id": collection.ids[chances.candidates[drawn]],
+        "result_id": collection.ids[np.r_[positions, beyond]],
         "paradigm": np.full(number, query.kind, dtype=object),
-        "source": np.array(chances.names, dtype=object)[proposer],
-        "rank": ranks[proposer, np.arange(number)],
-        "given_query": chances.probability[drawn],
+        "source": np.r_[np.array(chances.names, dtype=object)[proposer], np.full(len(beyond), RANDOM, dtype=object)],
+        "rank": np.r_[ranks[proposer, np.arange(inside)], np.full(len(beyond), np.nan)],
+        "given_query": np.r_[chances.probability[entries], np.full(len(beyond), chances.outside)],
         "query_probability": np.full(number, this.query_probability[query.kind]),
         "round": np.full(number, this.number),
-        "candidate": drawn,
+        "position": np.r_[positions, beyond],
+        "pool": np.repeat(np.array([INSIDE, OUTSIDE], dtype=object), [inside, len(beyond)]),
     }
+
+
+def draw_entries(
+    this: Round, chances: CandidateProbabilities, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw from a query's candidates: the entry that each result drawn belongs to, and its position."""
+    population = chances.population
+    stratum = None
+    if this.strata > 1:
+        stratum = probability_strata(chances.probability, chances.times, this.strata)
+    if not population.others:
+        drawn = systematic_sample(chances.probability, rng, stratum)
+        return drawn, population.candidates[drawn]
+    drawn, number = sparse_systematic_sample(chances.probability, population.others, rng, stratum)
+    others = population.eligible.draw_others(number, population.candidates, rng)
+    entries = np.r_[drawn, np.full(number, len(population.candidates), dtype=np.int64)]
+    return entries, np.r_[population.candidates[drawn], others]
 
 
 def one_table(parts: Sequence[dict[str, np.ndarray]]) -> pd.DataFrame:
@@ -237,4 +279,4 @@ def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> p
     pairs = pairs.iloc[order].reset_index(drop=True)
     width = max(4, len(str(first + len(pairs) - 1)))
     pairs["pair_id"] = [f"p{number:0{width}d}" for number in range(first, first + len(pairs))]
-    return pairs[COLUMNS]
+    return pairs[[*COLUMNS, *(name for name in pairs if name == "pool" or name.startswith("round_"))]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from relstudy.studyapp.sampling.computed_tables import note_computed, require_computed
+from relstudy.studyapp.sampling.population import Eligible, ScoredItems
 
 CSV_ROWS = 250_000
 FULL_ROWS = 2_000_000
@@ -27,17 +29,22 @@ class ScoreTableWriter:
         self._full = queries * len(ids) <= FULL_ROWS
         self._rows: dict[str, list[tuple[str, np.ndarray, np.ndarray]]] = {}
 
-    def add(self, query_id: str, scores: dict[str, np.ndarray], results: np.ndarray, drawn: np.ndarray) -> None:
-        """Keep one query's scores: `scores` by system over all items, `results` the positions of items that can answer,
-        `drawn` those of the query's pairs in the sample."""
-        for name, values in scores.items():
-            positions = results
-            if not self._full and len(results) > DEPTH:
-                ranked = np.where(np.isnan(values[results]), -np.inf, values[results])
-                best = results[np.argpartition(-ranked, DEPTH)[:DEPTH]]
-                positions = np.union1d(best, drawn)
-            positions = positions[~np.isnan(values[positions])]
-            self._rows.setdefault(name, []).append((query_id, positions, values[positions]))
+    def add(self, query_id: str, scores: Mapping[str, ScoredItems], eligible: Eligible, drawn: np.ndarray) -> None:
+        """Keep one query's scores.
+
+        Parameters
+        ----------
+        scores : by system
+        eligible : the items that may answer
+        drawn : positions of the results that the query's pairs in the sample have
+        """
+        for name, listed in scores.items():
+            positions, values = listed.among(eligible)
+            if not self._full and len(positions) > DEPTH:
+                keep = np.isin(positions, drawn)
+                keep[np.argpartition(-values, DEPTH)[:DEPTH]] = True
+                positions, values = positions[keep], values[keep]
+            self._rows.setdefault(name, []).append((query_id, positions, values))
 
     @property
     def systems(self) -> list[str]:
@@ -47,7 +54,7 @@ class ScoreTableWriter:
         """A system's scores in the long form; a query's own score with itself is left out."""
         rows = self._rows[system]
         query_ids, positions, values = zip(*rows, strict=True)
-        frame = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "system": system,
                 "query_id": np.repeat(np.array(query_ids, object), [len(each) for each in positions]),
@@ -55,7 +62,6 @@ class ScoreTableWriter:
                 "score": np.concatenate(values),
             }
         )
-        return frame[frame["query_id"] != frame["result_id"]].reset_index(drop=True)
 
     def write(self, folder: Path, systems: list[str]) -> list[Path]:
         """Write the tables of these systems into FOLDER/scores; an older table of the same system is replaced.

@@ -12,14 +12,15 @@ import pandas as pd
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.pairs_table import read_pairs, round_column
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, candidates_of, scores_of
+from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
 from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+from relstudy.studyapp.sampling.population import Eligible
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
 from relstudy.studyapp.sampling.sources import Source, foreign_tables, is_built_in, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
@@ -156,7 +157,7 @@ def draw_next_round_from(
     number = last.number + 1
     rng = np.random.default_rng([options.seed, number])
     queries, probability, population, draw = _queries(collection, design, pairs, options, rng)
-    plan = _plan(collection, mapped, rated, mappings, options, progress)
+    plan = _plan(collection, sources, design.rounds[0], rated, mappings, options, progress)
     this = Round(
         number=number,
         systems={source.name: source.stamp for source in mapped},
@@ -169,6 +170,10 @@ def draw_next_round_from(
         seed=options.seed,
         given=_given(collection, design, options.paradigm),
         shapes=plan.shapes,
+        depth=last.depth,
+        pool=last.pool,
+        outside=last.outside,
+        strata=last.strata,
     )
     design = Design((*design.rounds, this))
     drawn = {query.id for query in queries}
@@ -176,47 +181,73 @@ def draw_next_round_from(
     touched = [*queries, *(collection[name] for name in old["query_id"].unique() if name not in drawn)]
     old_of = dict(iter(old.groupby("query_id")))
     updated = pairs["inclusion_probability"].to_numpy(dtype=float).copy()
+    firsts = _first_drawn(pairs, last.number)
     scores = ScoreTableWriter(collection.ids, len(touched))
     smallest = 1.0
     parts: list[dict[str, np.ndarray]] = []
     for step in progress(range(len(touched)), "Queries", len(touched)):
         query = touched[step]
+        said = scores_of(query, sources)
+        population = population_of(design.rounds[0], query, collection, said)
         shapes = {
-            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources))
+            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources), population)
             for each in design.rounds
         }
         chances = shapes[number]
-        combined = design.combine({key: value.probability for key, value in shapes.items()}, query.kind)
-        smallest = min(smallest, float(combined.min()))
-        row_of = {collection.ids[position]: row for row, position in enumerate(chances.candidates)}
+        everywhere = design.combine({key: value.probability for key, value in shapes.items()}, query.kind)
+        smallest = min(smallest, float(everywhere.min()))
+        taken = np.empty(0, dtype=np.int64)
         old_pairs = old_of.get(query.id)
-        taken = np.zeros(len(combined), dtype=bool)
         if old_pairs is not None:
-            rows = np.array([row_of[name] for name in old_pairs["result_id"]])
-            updated[old_pairs.index.to_numpy()] = combined[rows]
-            taken[rows] = True
-        keep = chances.candidates[taken]
+            taken = np.array([collection.position(name) for name in old_pairs["result_id"]], dtype=np.int64)
+            given_query = {key: value.at(taken) for key, value in shapes.items()}
+            rows = old_pairs.index.to_numpy()
+            updated[rows] = design.combine(given_query, query.kind)
+            for key, first_drawn in design.by_round(given_query, query.kind).items():
+                firsts[key][rows] = first_drawn
+        keep = taken
         if query.id in drawn:
             new = draw_results(this, query, chances, collection, rng)
-            fresh = ~taken[new["candidate"]]
+            fresh = ~np.isin(new["position"], taken)
             new = {name: column[fresh] for name, column in new.items()}
-            chosen = new["candidate"]
-            keep = np.concatenate([keep, chances.candidates[chosen]])
-            parts.append({**new, "inclusion_probability": combined[chosen], "query": np.full(len(chosen), step)})
-        scores.add(query.id, scores_of(query, sources), collection.results(query.kind), keep)
+            keep = np.r_[taken, new["position"]]
+            given_query = {key: value.at(new["position"]) for key, value in shapes.items()}
+            new["inclusion_probability"] = design.combine(given_query, query.kind)
+            for key, first_drawn in design.by_round(given_query, query.kind).items():
+                new[round_column(key)] = first_drawn
+            parts.append({**new, "query": np.full(len(new["position"]), step)})
+        scores.add(query.id, said, population.eligible, keep)
     for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
         query = collection[name]
-        scores.add(name, scores_of(query, sources), collection.results(query.kind), candidates_of(query, collection))
+        of_query = pairs.loc[pairs["query_id"] == name, "result_id"]
+        keep = np.array([collection.position(item) for item in of_query], dtype=np.int64)
+        scores.add(name, scores_of(query, sources), Eligible.of(query, collection), keep)
     added = one_table(parts).assign(block="unique")
     if added.empty:
         raise RelstudyError(
             "the new round proposes no pair that is not in pairs.csv already; draw more queries or results"
         )
     first = 1 + max((int(text) for text in pairs["pair_id"].str.extract(r"(\d+)$")[0].dropna()), default=0)
-    whole = pd.concat([pairs.assign(inclusion_probability=updated), number_pairs(added, rng, first)], ignore_index=True)
+    old = pairs.assign(inclusion_probability=updated, **{round_column(key): each for key, each in firsts.items()})
+    if "pool" not in pairs:
+        added = added.drop(columns="pool")
+    whole = pd.concat([old, number_pairs(added, rng, first)], ignore_index=True)
     whole.loc[whole["paradigm"] == options.paradigm, "query_probability"] = design.query_probability(options.paradigm)
     before = uniformity_table(rated, options.categories, column="judgment")
     return NextRound(whole, design, plan, len(added), before, smallest, scores)
+
+
+def _first_drawn(pairs: pd.DataFrame, rounds: int) -> dict[int, np.ndarray]:
+    """With which probability each pair was first drawn in each round so far, and 0 for the round to come."""
+    if rounds == 1:
+        known = {1: pairs["inclusion_probability"].to_numpy(dtype=float).copy()}
+    else:
+        # studies of which earlier rounds did not keep them learn them as far as this round's queries go
+        unknown = np.full(len(pairs), np.nan)
+        known = {
+            number: np.array(pairs.get(round_column(number), unknown), dtype=float) for number in range(1, rounds + 1)
+        }
+    return {**known, rounds + 1: np.zeros(len(pairs))}
 
 
 def _drawn_pairs(path: Path) -> pd.DataFrame:
@@ -265,26 +296,30 @@ def _given(collection: Collection, design: Design, paradigm: str) -> list[str]:
 
 def _plan(
     collection: Collection,
-    sources: Sequence[Source],
+    everyone: Sequence[Source],
+    first: Round,
     rated: pd.DataFrame,
     mappings: dict[str, FittedMapping],
     options: NextOptions,
     progress: Progress,
 ) -> RoundPlan:
+    sources = [source for source in everyone if source.name in mappings]
     eligible = collection.queries(options.paradigm)
     # a fixed stream, so that the reference does not move with the draw
     reference = simple_random_sample(len(eligible), REFERENCE_QUERIES, np.random.default_rng(20040818))
-    candidates = []
+    candidates, others = [], []
     for step in progress(range(len(reference)), "Candidates", len(reference)):
         query = eligible[reference[step]]
-        positions = candidates_of(query, collection)
-        candidates.append({name: values[positions] for name, values in scores_of(query, sources).items()})
+        said = scores_of(query, sources)
+        population = population_of(first, query, collection, scores_of(query, everyone) if first.depth else said)
+        candidates.append({name: each.at(population.candidates) for name, each in said.items()})
+        others.append(population.others)
     rated = rated.reset_index(drop=True)
     score = {source.name: np.full(len(rated), np.nan) for source in sources}
     for name, frame in rated.groupby("query_id"):
         judged_positions = [collection.position(item) for item in frame["result_id"]]
         for system, values in scores_of(collection[str(name)], sources).items():
-            score[system][frame.index.to_numpy()] = values[judged_positions]
+            score[system][frame.index.to_numpy()] = values.at(np.array(judged_positions, dtype=np.int64))
     answering = {name for scores in candidates for name in scores}
     judged = Judged(
         {name: values for name, values in score.items() if name in answering},
@@ -298,4 +333,5 @@ def _plan(
         options.categories,
         options.results,
         options.floor,
+        others,
     )

@@ -138,6 +138,7 @@ def plan_round(
     categories: Sequence[float],
     results: float,
     floor: float,
+    others: Sequence[int] | None = None,
 ) -> RoundPlan:
     """Shapes under which every category is expected equally often.
 
@@ -155,6 +156,7 @@ def plan_round(
     categories : values of the scale
     results : pairs per query, on average
     floor : share of the round that is drawn from all candidates alike
+    others : how many more candidates each reference query has, which no system scores; None: none
 
     Raises
     ------
@@ -164,7 +166,7 @@ def plan_round(
     terms = {name: {name: MappedTerm.of(mapping)} for name, mapping in mappings.items()}
     if len(mappings) > 1:
         terms[COMBINED] = _combination(mappings, judged)
-    models = {name: _ResponseModel.fit(each, judged, candidates, categories) for name, each in terms.items()}
+    models = {name: _ResponseModel.fit(each, judged, candidates, others, categories) for name, each in terms.items()}
     weights, anyone = _weigh(models, len(categories), results, floor)
     shapes, expected, parts = {}, {}, {}
     for name, model in models.items():
@@ -234,6 +236,7 @@ class _ResponseModel:
         terms: Mapping[str, MappedTerm],
         judged: Judged,
         candidates: Sequence[Mapping[str, np.ndarray]],
+        others: Sequence[int] | None,
         categories: Sequence[float],
     ) -> _ResponseModel:
         seen = predicted(terms, judged.scores)
@@ -241,6 +244,10 @@ class _ResponseModel:
         edges = _edges(seen)
         answered = [values for scores in candidates if (values := predicted(terms, scores)) is not None]
         number = np.bincount(bins_of(np.concatenate(answered), edges), minlength=len(edges) + 1) / len(answered)
+        if others is not None:
+            unscored = predicted(terms, dict.fromkeys(judged.scores, np.array([np.nan])))
+            assert unscored is not None
+            number[bins_of(unscored, edges)] += np.mean(others)
         # a bin without a reference candidate still needs a finite size
         number = np.maximum(number, 1 / (2 * len(answered)))
         middle = np.asarray(categories, dtype=float)

@@ -15,6 +15,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import SOURCE_SEPARATOR
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.computed_tables import is_computed
+from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent
 
@@ -42,16 +43,19 @@ class TableSource:
     stamp: str
     file: str
     size: int
-    queries: dict[str, tuple[np.ndarray, np.ndarray]]
+    queries: dict[str, ScoredItems]
 
     def score(self, query: Item) -> np.ndarray | None:
-        scored = self.queries.get(query.id)
-        if scored is None:
+        listed = self.scored(query)
+        if listed is None or listed.positions is None:
             return None
         scores = np.full(self.size, np.nan)
-        positions, values = scored
-        scores[positions] = values
+        scores[listed.positions] = listed.scores
         return scores
+
+    def scored(self, query: Item) -> ScoredItems | None:
+        """The results that the table names for the query; None where it names none."""
+        return self.queries.get(query.id)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +91,8 @@ def sources_of(scores: pd.DataFrame, collection: Collection, stamp: str, file: s
     systems = []
     for name, system in scores.groupby("system", sort=True):
         queries = {
-            str(query): (group["position"].to_numpy(np.int64), group["score"].to_numpy(float))
-            for query, group in system.groupby("query_id", sort=False)
+            str(query): ScoredItems(group["score"].to_numpy(float), group["position"].to_numpy(np.int64))
+            for query, group in system.sort_values("position").groupby("query_id", sort=False)
         }
         systems.append(TableSource(str(name), stamp, file, len(collection), queries))
     return systems

@@ -7,6 +7,7 @@ import pytest
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.sampling import kept_scores
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+from relstudy.studyapp.sampling.population import Eligible, ScoredItems
 
 IDS = np.array([f"i{place:03d}" for place in range(50)], dtype=object)
 
@@ -17,7 +18,8 @@ def kept(drawn=(40, 45)):
     for query in ("i000", "i003"):
         values = -np.arange(50.0)
         values[7] = np.nan
-        scores.add(query, {"gift": values}, np.arange(50), np.array(drawn))
+        eligible = Eligible(np.arange(50), int(query[1:]))
+        scores.add(query, {"gift": ScoredItems(values)}, eligible, np.array(drawn))
     return scores
 
 

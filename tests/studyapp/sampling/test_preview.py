@@ -47,7 +47,7 @@ def test_the_expected_share_of_good_matches_is_the_one_that_is_drawn_when_the_as
     expectation, hits = Expectation(), 0.0
     for place, query in enumerate(collection):
         found = candidate_probabilities(this, query, collection, sources)
-        expectation.add(found, 1.0)
+        expectation.add(found, "image", 1.0)
         hits += (found.probability * relevant[place, found.candidates]).sum()
     drawn = hits / (20 * number)
     assert drawn > 1.5 * good

@@ -1,0 +1,177 @@
+"""What a query's pairs are drawn from: the whole collection, or the pool of what the systems rank highest.
+
+Only results that a system scores are written down; all others are a number, since they are all alike to a draw.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relstudy.studyapp.collection.items import Collection, Item
+
+# constants of the splitmix64 generator, which spreads neighbouring numbers over all 64 bits
+_SPREAD = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredItems:
+    """What a system says of the items for one query.
+
+    Parameters
+    ----------
+    scores : float [items scored], NaN where an item is not scored after all
+    positions : of these items in the collection, int64, ascending; None: the scores are of all items
+    """
+
+    scores: np.ndarray
+    positions: np.ndarray | None = None
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """The scores of some items, NaN where there is none."""
+        if self.positions is None:
+            return np.asarray(self.scores[positions], dtype=float)
+        if not len(self.positions):
+            return np.full(len(positions), np.nan)
+        at = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
+        return np.where(self.positions[at] == positions, self.scores[at], np.nan)
+
+    def among(self, eligible: Eligible) -> tuple[np.ndarray, np.ndarray]:
+        """Positions and scores of the items that are scored and may answer, positions ascending."""
+        positions = eligible.all() if self.positions is None else self.positions[eligible.holds(self.positions)]
+        scores = self.at(positions)
+        known = ~np.isnan(scores)
+        return (positions, scores) if known.all() else (positions[known], scores[known])
+
+
+@dataclass(frozen=True, eq=False)
+class Eligible:
+    """The items that may answer a query: never the query itself.
+
+    Parameters
+    ----------
+    results : positions of the items that answer queries of this kind, int64, ascending
+    query : the query's own position
+    """
+
+    results: np.ndarray
+    query: int
+
+    @classmethod
+    def of(cls, query: Item, collection: Collection) -> Eligible:
+        """Those of a collection."""
+        return cls(collection.results(query.kind), collection.position(query.id))
+
+    def __len__(self) -> int:
+        return len(self.results) - int(self.holds_item(self.query))
+
+    def holds_item(self, position: int) -> bool:
+        """Whether an item answers queries of this kind."""
+        at = int(np.searchsorted(self.results, position))
+        return at < len(self.results) and int(self.results[at]) == position
+
+    def holds(self, positions: np.ndarray) -> np.ndarray:
+        """Which of some items may answer, bool."""
+        at = np.minimum(np.searchsorted(self.results, positions), len(self.results) - 1)
+        return np.asarray((self.results[at] == positions) & (positions != self.query))
+
+    def all(self) -> np.ndarray:
+        """Positions of all of them."""
+        return self.results[self.results != self.query]
+
+    def draw_others(self, number: int, than: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A simple random sample of those that are not listed, without a list of them.
+
+        Parameters
+        ----------
+        number : how many, at most as many as there are
+        than : positions of those that are listed, ascending
+        """
+        left = len(self) - len(than)
+        if number > left:
+            raise ValueError(f"{number} of {left} results cannot be drawn")
+        if 2 * number > left or len(self.results) < 4 * (number + len(than) + 1):
+            return np.sort(rng.choice(np.setdiff1d(self.all(), than), size=number, replace=False))
+        drawn: dict[int, None] = {}
+        while len(drawn) < number:
+            position = int(self.results[rng.integers(len(self.results))])
+            at = int(np.searchsorted(than, position))
+            if position != self.query and not (at < len(than) and int(than[at]) == position):
+                drawn[position] = None
+        return np.sort(np.fromiter(drawn, np.int64, number))
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The candidates of one query, of which probabilities and figures speak.
+
+    Parameters
+    ----------
+    eligible : all items that may answer
+    candidates : positions of those that are listed, int64, ascending
+    others : how many more candidates there are, which no system scores
+    outside : how many items may answer and are no candidates, since they lie outside the pool
+    """
+
+    eligible: Eligible
+    candidates: np.ndarray
+    others: int = 0
+    outside: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        return len(self.candidates) + self.others
+
+
+def whole_collection(eligible: Eligible, lists: Sequence[ScoredItems]) -> Population:
+    """All items that may answer; those that no system scores are not listed."""
+    dense = [each for each in lists if each.positions is None]
+    if dense:
+        everything = eligible.all()
+        if any(not np.isnan(each.scores[everything]).any() for each in dense):
+            return Population(eligible, everything)
+    listed = [each.among(eligible)[0] for each in lists]
+    candidates = np.unique(np.concatenate(listed)) if listed else np.empty(0, dtype=np.int64)
+    return Population(eligible, candidates, others=len(eligible) - len(candidates))
+
+
+def pool(eligible: Eligible, lists: Sequence[ScoredItems], depth: int, ties: np.ndarray) -> Population:
+    """The union of the systems' first results.
+
+    Parameters
+    ----------
+    lists : of the systems that make the pool
+    depth : how many results of each
+    ties : an order of all items, uint64 [items]; of equal scores at the cut, the lowest come in
+    """
+    best = [_best(*each.among(eligible), depth, ties) for each in lists]
+    candidates = np.unique(np.concatenate(best)) if best else np.empty(0, dtype=np.int64)
+    return Population(eligible, candidates, outside=len(eligible) - len(candidates))
+
+
+def _best(positions: np.ndarray, scores: np.ndarray, depth: int, ties: np.ndarray) -> np.ndarray:
+    if len(positions) <= depth:
+        return positions
+    cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    above, tied = positions[scores > cut], positions[scores == cut]
+    room = depth - len(above)
+    if len(tied) > room:
+        tied = tied[np.argpartition(ties[tied], room)[:room]] if room < len(tied) else tied
+    return np.concatenate([above, tied])
+
+
+def tie_order(collection: Collection, query: Item) -> np.ndarray:
+    """An order of all items for one query that neither a system nor the order of the file has a part in, uint64."""
+    mixed = collection.id_hashes ^ (np.uint64(zlib.crc32(query.id.encode())) << np.uint64(32))
+    for shift, factor in zip((np.uint64(30), np.uint64(27)), _SPREAD, strict=True):
+        mixed = (mixed ^ (mixed >> shift)) * factor
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def union_of(lists: Mapping[str, ScoredItems], names: Sequence[str]) -> list[ScoredItems]:
+    """The lists of some systems, where they answer."""
+    return [lists[name] for name in names if name in lists]
