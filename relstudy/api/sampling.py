@@ -34,11 +34,14 @@ class Sample(Shown):
     drawn : pairs, design and expectation, as the command holds them
     folder : the study's folder, where there is one
     study : its study.toml, where there is one
+    good, skill : what was assumed of the collection
     """
 
     drawn: first_round.Sample
     folder: Path | None = None
     study: Study | None = None
+    good: float = 0.02
+    skill: float = 0.5
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -47,7 +50,12 @@ class Sample(Shown):
         return self.drawn.pairs
 
     def summary(
-        self, *, raters: int = 12, seconds: float | None = None, good: float = 0.02, skill: float = 0.5
+        self,
+        *,
+        raters: int = 12,
+        seconds: float | None = None,
+        good: float | None = None,
+        skill: float | None = None,
     ) -> dict[str, Any]:
         """What `relstudy sample --json` prints: how many pairs, hours of work, and the share of good matches to expect.
 
@@ -55,10 +63,12 @@ class Sample(Shown):
         ----------
         raters : people among whom the work is divided
         seconds : seconds per rating; None takes the median of the folder's ratings.csv, else 6
-        good : assumed share of all pairs that are good matches
-        skill : assumed correlation of a system's scores with what people value
+        good : assumed share of all pairs that are good matches; None: as the draw assumed
+        skill : assumed correlation of a system's scores with what people value; None: as the draw assumed
         """
-        return summarise(self.drawn, self.study, cost_of(self.folder, self.study, raters, seconds), good, skill)
+        cost = cost_of(self.folder, self.study, raters, seconds)
+        good, skill = self.good if good is None else good, self.skill if skill is None else skill
+        return summarise(self.drawn, self.study, cost, good, skill)
 
     def heading(self) -> str:
         """How many pairs of how many queries."""
@@ -86,6 +96,11 @@ def sample(
     floor: float = 0.05,
     base: int = 100,
     seed: int = 0,
+    depth: int | None = None,
+    outside: int = 1,
+    strata: int = 1,
+    good: float | None = None,
+    skill: float = 0.5,
 ) -> Sample:
     """Choose pairs with known inclusion probabilities, as `relstudy sample` does; nothing is written.
 
@@ -103,6 +118,11 @@ def sample(
     floor : share drawn from all candidates alike, 0 to 1
     base : pairs that everyone rates, for each paradigm
     seed : the same seed draws the same pairs
+    depth : draw from a pool, the union of the systems' first so many results; figures then speak of the pool
+    outside : with a pool, results per query, in addition, from outside it
+    strata : strata by probability that each query's results are spread over
+    good : share of all pairs that are good matches, as far as can be told before anyone rates; None: 0.02
+    skill : likewise, correlation of a system's scores with what people value
 
     Raises
     ------
@@ -121,6 +141,17 @@ def sample(
         raise RelstudyError(
             "at least one query and one result, a base block and an exponent from 0, and a floor from 0 to 1 are needed"
         )
+    if (
+        (depth is not None and depth < 1)
+        or outside < 0
+        or strata < 1
+        or not (good is None or 0 < good < 1)
+        or not 0 <= skill < 1
+    ):
+        raise RelstudyError(
+            "a depth and strata from 1, results outside the pool from 0, good between 0 and 1, and a skill from 0 to "
+            "below 1 are needed"
+        )
     items, folder = _collection(collection)
     study = Study.load(folder) if folder is not None and (folder / "study.toml").exists() else None
     options = first_round.SampleOptions(
@@ -133,9 +164,13 @@ def sample(
         base=base,
         page=first_round.base_pages(study),
         seed=seed,
+        depth=depth,
+        outside=outside,
+        strata=strata,
     )
     drawn = first_round.draw_sample_from(items, _sources(systems, items, folder or Path()), options)
-    return Sample(drawn, folder, study)
+    assumed = first_round.ASSUMED_GOOD if good is None else good
+    return Sample(drawn.with_reach(good, skill), folder, study, assumed, skill)
 
 
 def _collection(collection: TableSource) -> tuple[Collection, Path | None]:

@@ -71,8 +71,8 @@ def read_pairs(
     frame["source"] = frame["source"].fillna("").astype("str").str.strip() if "source" in frame else ""
     frame["rank"] = pd.array(_whole(table, "rank"), dtype="Int64")
     frame["round"] = np.nan_to_num(_whole(table, "round"), nan=1.0).astype(int)
-    for name in [name for name in frame if ROUND.fullmatch(str(name))]:
-        frame[name] = table.numbers(name, low=0, high=1, empty=True)
+    for column in [str(name) for name in frame if ROUND.fullmatch(str(name))]:
+        frame[column] = table.numbers(column, low=0, high=1, empty=True)
     read_probabilities(table, frame)
     check_one_a_pair(table, frame)
     table.raise_faults()

@@ -61,6 +61,26 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     help="Base block of all pairs of so many queries, for each way of asking; instead of --base.",
 )
 @click.option(
+    "--depth",
+    type=click.IntRange(1),
+    help="Draw from a pool: the union of the systems' first so many results. Figures then speak of the pool. [default: "
+    "all results]",
+)
+@click.option(
+    "--outside",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0),
+    help="With --depth: results per query, in addition, from outside the pool, to tell what it misses.",
+)
+@click.option(
+    "--strata",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Spread each query's results evenly over so many strata by probability, so that rare ones are never missed.",
+)
+@click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed draws the same pairs."
 )
 @click.option("--raters", default=12, show_default=True, type=click.IntRange(1), help="For the cost: how many people.")
@@ -71,17 +91,16 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
 )
 @click.option(
     "--good",
-    default=0.02,
-    show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="For the preview: share of all pairs that are good matches.",
+    help="Share of all pairs that are good matches, as far as can be told before anyone rates: decides what the design "
+    "can estimate.  [default: 0.02]",
 )
 @click.option(
     "--skill",
     default=0.5,
     show_default=True,
     type=click.FloatRange(0, 1, max_open=True),
-    help="For the preview: correlation of a system's scores with what people value.",
+    help="Likewise, correlation of a system's scores with what people value.",
 )
 @click.option(
     "--from-mappings",
@@ -126,10 +145,13 @@ def sample(
     floor: float,
     base: int,
     base_queries: int | None,
+    depth: int | None,
+    outside: int,
+    strata: int,
     seed: int,
     raters: int,
     seconds: float | None,
-    good: float,
+    good: float | None,
     skill: float,
     from_mappings: bool,
     mappings: Path | None,
@@ -148,9 +170,10 @@ def sample(
     Examples:
       relstudy sample my-study
       relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
+      relstudy sample my-study --depth 100 --good 0.005
       relstudy sample my-study --from-mappings
     """
-    from relstudy.studyapp.sampling.first_round import SampleOptions, base_pages, draw_sample
+    from relstudy.studyapp.sampling.first_round import ASSUMED_GOOD, SampleOptions, base_pages, draw_sample
 
     study = _study(folder)
     cost = cost_of(folder, study, raters, seconds)
@@ -186,12 +209,15 @@ def sample(
         base_queries=base_queries,
         page=base_pages(study),
         seed=seed,
+        depth=depth,
+        outside=outside,
+        strata=strata,
     )
-    drawn = draw_sample(folder, options, bar)
+    drawn = draw_sample(folder, options, bar).with_reach(good, skill)
     kept = None
     if not preview:
         kept = write(folder, drawn, keep_old=rated is not None)
-    summary = summarise(drawn, study, cost, good, skill)
+    summary = summarise(drawn, study, cost, ASSUMED_GOOD if good is None else good, skill)
     if as_json:
         print_json(summary if kept is None else {**summary, "kept": str(kept)})
         return

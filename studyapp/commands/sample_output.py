@@ -91,10 +91,64 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
             "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what "
             "people value",
         },
+        "estimates": estimates_of(drawn, good, skill),
         **cost.of(base, unique),
         "taken_as": drawn.roles,
         "not_shown": [] if study is None else [vars(entry) for entry in pairs_not_shown(counts, study)],
     }
+
+
+def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
+    """What the design can estimate, by way of asking, and what could instead where it cannot."""
+    from relstudy.common.reach import REACH
+    from relstudy.studyapp.sampling.forecast import Assumed, propose
+
+    this = drawn.design.rounds[0]
+    told: dict[str, dict[str, Any]] = {}
+    for paradigm, found in drawn.forecasts(good, skill).items():
+        told[paradigm] = {"depth": this.depth, **found.as_json(), "recorded": REACH in drawn.pairs}
+        if not told[paradigm]["can_estimate"]:
+            queries = drawn.queries(paradigm)
+            proposal = propose(this, queries, drawn.expectation.kept[paradigm], Assumed(good, skill))
+            told[paradigm]["proposal"] = None if proposal is None else vars(proposal)
+    return told
+
+
+def say_estimates(estimates: dict[str, Any]) -> None:
+    """What can be estimated of what, with which width to expect, one paragraph for each way of asking."""
+    for paradigm, told in estimates.items():
+        of = f"By {paradigm}" if len(estimates) > 1 else "These pairs"
+        speaks = (
+            f"all {told['candidates']:.0f} results of a query"
+            if told["depth"] is None
+            else f"the pool of the systems' first {told['depth']} results ({told['candidates']:.0f} a query, with an "
+            f"expected {told['share_of_good_matches']:.0%} of the good matches)"
+        )
+        if told["can_estimate"]:
+            widths = [f"{name.replace('_', ' ')} {width:.2f}" for name, width in told["expected_width"].items()]
+            wide = f"; expected width of a 95 % interval, at least about: {', '.join(widths)}" if widths else ""
+            say(
+                f"{of} can estimate average precision, recall and normalised rank over {speaks} (reach "
+                f"{told['reach']:.0f}, at least {told['least_reach']:g} needed){wide}."
+            )
+            continue
+        say(
+            f"{of} cannot estimate average precision, recall and normalised rank over {speaks}: the rarest pairs would "
+            f"stand for too much (reach {told['reach']:.1f}, at least {told['least_reach']:g} needed). "
+            + (
+                "Later steps leave out their intervals; correlations and precision are not concerned."
+                if told["recorded"]
+                else "Their intervals may be too short; with --good stated, later steps leave them out."
+            )
+        )
+        proposal = told["proposal"]
+        if proposal is None:
+            say("No pool of the same number of pairs could; draw more queries, or more results a query.")
+        else:
+            say(
+                f"The same number of pairs could over a pool: --depth {proposal['depth']} --exponent "
+                f"{proposal['exponent']:g} --floor {proposal['floor']:g} (reach {proposal['reach']:.0f})."
+            )
 
 
 def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
@@ -129,6 +183,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
         )
     for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
         say(f"Mind: {sentence}.")
+    say_estimates(summary["estimates"])
     say(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
     seconds = summary["seconds_per_rating"]
     say(f"Rater hours: {seconds['value']:.3g} seconds per rating, {seconds['source']}.")

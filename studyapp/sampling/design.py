@@ -154,9 +154,14 @@ def candidate_probabilities(
     scores = scores_of(query, sources)
     if population is None:
         population = population_of(this, query, collection, scores)
-    number, others = population.size, population.others
-    if number == 0:
+    if population.size == 0:
         raise RelstudyError(f"query {query.id!r} has no candidate: no system of the pool returns a result for it")
+    return probabilities_in(this, population, scores)
+
+
+def probabilities_in(this: Round, population: Population, scores: dict[str, ScoredItems]) -> CandidateProbabilities:
+    """As `candidate_probabilities`, of a population of at least one candidate and what the systems say of the query."""
+    number, others = population.size, population.others
     ranked_by = {name: listed.at(population.candidates) for name, listed in scores.items()}
     if others:
         ranked_by = {name: np.append(values, np.nan) for name, values in ranked_by.items()}
@@ -254,7 +259,8 @@ class Design:
         -------
         float64 [pairs] by round number
         """
-        drawn_first, before = {}, np.float64(0.0)
+        drawn_first: dict[int, np.ndarray] = {}
+        before: Any = 0.0
         for count in range(1, len(self.rounds) + 1):
             until = Design(self.rounds[:count]).combine(given_query, paradigm)
             drawn_first[self.rounds[count - 1].number] = until - before

@@ -162,8 +162,8 @@ def systematic_sample(
     Parameters
     ----------
     probability : float [candidates], 0 to 1
-    stratum : int [candidates]; a stratum whose probabilities sum to m gives at least floor(m) and at most ceil(m). None:
-        one stratum
+    stratum : int [candidates]; a stratum whose probabilities sum to m gives at least floor(m) and at most ceil(m) of
+        its candidates. None: one stratum
 
     Returns
     -------

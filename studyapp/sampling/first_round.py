@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import COLUMNS, INSIDE, OUTSIDE
+from relstudy.common.pairs_table import COLUMNS, INSIDE, OUTSIDE, ROUND
+from relstudy.common.reach import REACH
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.design import RANDOM, CandidateProbabilities, Design, Round, candidate_probabilities
@@ -23,10 +24,16 @@ from relstudy.studyapp.sampling.drawing import (
     sparse_systematic_sample,
     systematic_sample,
 )
+from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.sources import Source, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
+
+ASSUMED_GOOD = 0.02
+"""Share of all pairs that are good matches, where nobody says."""
+SMALL_COLLECTION = 1_000
+"""Up to so many results a query, what the design can estimate is only said, unless the share of good ones is stated."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,38 @@ class Sample:
     expectation: Expectation
     scores: ScoreTableWriter
     roles: dict[str, Any]
+
+    def queries(self, paradigm: str) -> int:
+        """How many queries of this way of asking were drawn."""
+        return int(self.pairs.loc[self.pairs["paradigm"] == paradigm, "query_id"].nunique())
+
+    def forecasts(self, good: float, skill: float) -> dict[str, Forecast]:
+        """What the design can estimate, by way of asking, where `good` of all pairs are good matches and each system's
+        scores correlate `skill` with what people value."""
+        assumed = Assumed(good, skill)
+        return {
+            paradigm: forecast(self.queries(paradigm), kept, assumed)
+            for paradigm, kept in self.expectation.kept.items()
+        }
+
+    def with_reach(self, good: float | None, skill: float) -> Sample:
+        """The same with the design's reach written beside the pairs, so that later steps can withhold what the design
+        cannot estimate.
+
+        It is written for a pool, for large collections, and where the share of good matches is stated; without these,
+        an assumption that nobody made would decide.
+
+        Parameters
+        ----------
+        good : share of all pairs that are good matches, where it is stated; None: ASSUMED_GOOD
+        skill : correlation of a system's scores with what people value
+        """
+        found = self.forecasts(ASSUMED_GOOD if good is None else good, skill)
+        large = any(each.candidates > SMALL_COLLECTION for each in found.values())
+        if good is None and self.design.rounds[0].depth is None and not large:
+            return self
+        reach = self.pairs["paradigm"].map({paradigm: round(each.reach, 3) for paradigm, each in found.items()})
+        return replace(self, pairs=self.pairs.assign(**{REACH: reach}))
 
 
 def draw_sample(folder: Path, options: SampleOptions, progress: Progress = silent) -> Sample:
@@ -279,4 +318,4 @@ def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> p
     pairs = pairs.iloc[order].reset_index(drop=True)
     width = max(4, len(str(first + len(pairs) - 1)))
     pairs["pair_id"] = [f"p{number:0{width}d}" for number in range(first, first + len(pairs))]
-    return pairs[[*COLUMNS, *(name for name in pairs if name == "pool" or name.startswith("round_"))]]
+    return pairs[[*COLUMNS, *(name for name in pairs if name in ("pool", REACH) or ROUND.fullmatch(str(name)))]]

@@ -188,9 +188,9 @@ def draw_next_round_from(
     for step in progress(range(len(touched)), "Queries", len(touched)):
         query = touched[step]
         said = scores_of(query, sources)
-        population = population_of(design.rounds[0], query, collection, said)
+        drawn_from = population_of(design.rounds[0], query, collection, said)
         shapes = {
-            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources), population)
+            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources), drawn_from)
             for each in design.rounds
         }
         chances = shapes[number]
@@ -216,7 +216,7 @@ def draw_next_round_from(
             for key, first_drawn in design.by_round(given_query, query.kind).items():
                 new[round_column(key)] = first_drawn
             parts.append({**new, "query": np.full(len(new["position"]), step)})
-        scores.add(query.id, said, population.eligible, keep)
+        scores.add(query.id, said, drawn_from.eligible, keep)
     for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
         query = collection[name]
         of_query = pairs.loc[pairs["query_id"] == name, "result_id"]

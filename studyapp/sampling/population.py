@@ -114,12 +114,14 @@ class Population:
     candidates : positions of those that are listed, int64, ascending
     others : how many more candidates there are, which no system scores
     outside : how many items may answer and are no candidates, since they lie outside the pool
+    depth : of the pool; None: all items that may answer are candidates
     """
 
     eligible: Eligible
     candidates: np.ndarray
     others: int = 0
     outside: int = 0
+    depth: int | None = None
 
     @property
     def size(self) -> int:
@@ -150,7 +152,7 @@ def pool(eligible: Eligible, lists: Sequence[ScoredItems], depth: int, ties: np.
     """
     best = [_best(*each.among(eligible), depth, ties) for each in lists]
     candidates = np.unique(np.concatenate(best)) if best else np.empty(0, dtype=np.int64)
-    return Population(eligible, candidates, outside=len(eligible) - len(candidates))
+    return Population(eligible, candidates, outside=len(eligible) - len(candidates), depth=depth)
 
 
 def _best(positions: np.ndarray, scores: np.ndarray, depth: int, ties: np.ndarray) -> np.ndarray:
