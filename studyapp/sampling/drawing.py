@@ -246,7 +246,7 @@ def probability_strata(probability: np.ndarray, times: np.ndarray, strata: int) 
     Examples
     --------
     >>> probability_strata(np.array([0.9, 0.1, 0.2, 0.8]), np.array([1.0, 5.0, 1.0, 1.0]), 2).tolist()
-    [1, 0, 0, 1]
+    [1, 0, 0, 0]
     """
     order = np.argsort(probability, kind="stable")
     expected = np.cumsum((probability * times)[order])
