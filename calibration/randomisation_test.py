@@ -1,11 +1,15 @@
-"""Were pairs handed out at random? `pooled` rests on it, so it is tested before it is believed."""
+"""Were pairs handed out at random? `pooled` rests on it, so it is tested before it is believed.
+
+What was handed out is a page: the pairs of one query that the same raters were given. Pairs of one query are alike, so
+the pairs of a page are no independent draws, and permuting them one by one takes pages dealt at random for sorted ones.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import chi2, pearson3, skew
 
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 from relstudy.calibration.panel import Panel
@@ -14,6 +18,11 @@ MIN_RATINGS = 5
 MIN_FOR_SPREAD = 10
 PERMUTATIONS = 999
 MAX_ROWS = 200_000
+ENOUGH_BEYOND = 10
+"""With fewer permutations beyond what was observed, their share says little and the fitted tail is used."""
+LEAST_PAGES = 5
+"""With fewer pages a rater, the luck of few draws would pass for leniency: then pairs, not pages, are permuted."""
+SIGNATURE_BITS = 38
 
 
 @dataclass(frozen=True)
@@ -40,10 +49,14 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     """Test whether raters' unique pairs differ more than random hand-out explains.
 
     Where unique pairs have several ratings, the *other* raters' calibrated ratings of a rater's pairs say how good
-    these are; their means are compared with those after pairs have changed places at random, so that sets of pairs
-    handed out whole are no objection as long as the sets were drawn at random. Where a pair has one rating, the
-    rater's offset and spread on it are compared with those on the base block: Cochran's Q for each, Bonferroni over
-    the two. That can't tell a rater who drifts from a rater who was dealt better pairs, and objects to both.
+    these are; their means are compared with those after pages have changed places at random (pairs, where raters have
+    fewer than five pages each). Where a pair has one rating, the rater's offset and spread on it are compared with
+    those on the base block: Cochran's Q for each, Bonferroni over the two, with the design effect of pages (Kish 1965).
+    That can't tell a rater who drifts from a rater who was dealt better pairs, and objects to both.
+
+    A permutation p can't be below one over the number of permutations; where fewer than ten go beyond what was
+    observed, the tail is that of Pearson's type III curve with the permutations' mean, variance and skewness (Josse,
+    Pages and Husson 2008).
 
     Returns
     -------
@@ -65,49 +78,110 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     if in_block.all():
         return Balance(None, None, 0, reason="every pair is in the base block")
     block, unique = everything.keep(in_block), everything.keep(~in_block)
+    page = pages(panel)
     count = unique.by_pair()
     shared = unique.keep(count[unique.pair] > 1)
     if len(shared.rating) >= 0.5 * len(unique.rating) and np.count_nonzero(shared.by_rater() >= MIN_RATINGS) >= 3:
-        return _by_others(everything, shared, seed)
+        return _by_others(everything, shared, page, seed)
     both = (block.by_rater() >= MIN_RATINGS) & (unique.by_rater() >= MIN_RATINGS)
     if np.count_nonzero(both) < 3:
         reason = f"fewer than three raters have {MIN_RATINGS} ratings in and outside the base block"
         return Balance(None, None, int(np.count_nonzero(both)), reason=reason)
-    return _by_base(everything, block, unique, both)
+    return _by_base(everything, block, unique, both, page)
 
 
-def _by_others(everything: Panel, shared: Panel, seed: int) -> Balance:
+def pages(panel: Panel) -> np.ndarray:
+    """What pairs were handed out with: one code for the pairs of a query that the same raters saw, int array (P).
+
+    Undecided rows count as seen. Where the panel knows no queries, each pair is a page of its own.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"rater_id": list("aabbb"), "query_id": "q", "result_id": list("xyxyz"), "rating": 1.0})
+    >>> pages(Panel.from_frame(frame)).tolist()
+    [0, 0, 1]
+    """
+    if "query_id" not in panel.pairs:
+        return np.arange(panel.n_pairs)
+    import pandas as pd
+
+    # A sum of random whole numbers a rater names a set of raters; below 2^53 it is exact whatever the order.
+    name = np.random.default_rng(0).integers(1, 2**SIGNATURE_BITS, panel.n_raters).astype(float)
+    raters = panel.by_pair(name[panel.rater])
+    query = pd.factorize(panel.pairs["query_id"])[0]
+    return np.asarray(pd.DataFrame({"query": query, "raters": raters}).groupby(["query", "raters"], sort=False).ngroup())
+
+
+def _by_others(everything: Panel, shared: Panel, page: np.ndarray, seed: int) -> Balance:
     step = -(-len(shared.rating) // MAX_ROWS)
     if step > 1:
-        shared = shared.keep(shared.pair % step == 0)
+        shared = shared.keep(page[shared.pair] % step == 0)
     calibrated = shrunk(everything).calibrated(shared)
     n, count = shared.by_rater(), shared.by_pair()
     total = shared.by_pair(calibrated)
     others = (total[shared.pair] - calibrated) / (count[shared.pair] - 1)
     pairs = np.flatnonzero(count)
-    quality = np.zeros(shared.n_pairs)
-    quality[pairs] = total[pairs] / count[pairs]
+    quality = total[pairs] / count[pairs]
     used = n > 0
+    a_rater = len(np.unique(shared.rater * (page.max() + 1) + page[shared.pair])) / np.count_nonzero(used)
+    unit = np.unique(page[pairs], return_inverse=True)[1] if a_rater >= LEAST_PAGES else np.arange(len(pairs))
+    size = np.bincount(unit)
+    mean = np.bincount(unit, quality) / size
+    deviation = _deviations(quality, unit, size, mean)
+    standard = (mean - quality.mean()) / deviation
+    row = np.empty(shared.n_pairs, dtype=np.intp)
+    row[pairs] = unit
+    row = row[shared.pair]
 
     def spread(values: np.ndarray) -> float:
         means = shared.by_rater(values - values.mean())[used] / n[used]
         return float(n[used] @ means**2)
 
-    scale = float(np.var(others)) / max(float(np.var(quality[shared.pair])), 1e-12)
+    scale = float(np.var(others)) / max(float(np.var((total / np.maximum(count, 1))[shared.pair])), 1e-12)
     observed = spread(others)
     rng = np.random.default_rng(seed)
     permutations = PERMUTATIONS if len(shared.rating) <= 50_000 else 199
-    draws = np.empty(permutations)
-    for i in range(permutations):
-        shuffled = quality.copy()
-        shuffled[pairs] = quality[rng.permutation(pairs)]
-        draws[i] = scale * spread(shuffled[shared.pair])
-    p = float((1 + np.count_nonzero(draws >= observed)) / (1 + permutations))
+    draws = np.array(
+        [scale * spread((rng.permutation(standard) * deviation)[row]) for _ in range(permutations)], dtype=float
+    )
     excess = max(observed - float(draws.mean()), 0.0) / float(n.sum())
+    p = permutation_p(observed, draws)
     return Balance(p, float(np.sqrt(excess)), int(np.count_nonzero(used)), "others")
 
 
-def _by_base(everything: Panel, block: Panel, unique: Panel, both: np.ndarray) -> Balance:
+def _deviations(quality: np.ndarray, unit: np.ndarray, size: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Standard deviation of the mean of each page, by one-way analysis of variance; float array (pages)."""
+    number, groups = len(quality), len(size)
+    if groups == number:
+        return np.ones(groups)
+    inside = float(np.sum((quality - mean[unit]) ** 2)) / (number - groups)
+    across = float(size @ (mean - quality.mean()) ** 2) / max(groups - 1, 1)
+    typical = (number - float(size @ size) / number) / max(groups - 1, 1)
+    between = max(across - inside, 0.0) / max(typical, 1e-12)
+    return np.sqrt(np.maximum(between + inside / size, 1e-12))
+
+
+def permutation_p(observed: float, draws: np.ndarray) -> float:
+    """Chance of a statistic at least as large as observed, given its values under permutation.
+
+    The share of permutations, or, where fewer than ten reach the observed value, the tail of Pearson's type III curve
+    through their first three moments.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).chisquare(20, 999)
+    >>> permutation_p(20.0, draws) > 0.4, 1e-6 < permutation_p(60.0, draws) < 5e-5
+    (True, True)
+    """
+    beyond = int(np.count_nonzero(draws >= observed))
+    if beyond >= ENOUGH_BEYOND or np.ptp(draws) == 0:
+        return (1 + beyond) / (1 + len(draws))
+    curve = pearson3(max(float(skew(draws)), 0.0), loc=draws.mean(), scale=draws.std(ddof=1))
+    return float(min(curve.sf(observed), (1 + beyond) / (1 + len(draws)) if beyond else 1.0))
+
+
+def _by_base(everything: Panel, block: Panel, unique: Panel, both: np.ndarray, page: np.ndarray) -> Balance:
     difference: dict[str, np.ndarray] = {}
     variance: dict[str, np.ndarray] = {}
     zero = np.zeros(np.count_nonzero(both))
@@ -119,7 +193,8 @@ def _by_base(everything: Panel, block: Panel, unique: Panel, both: np.ndarray) -
         spread = shrink_spreads(part, deviation, part.by_rater(deviation * deviation), n).shrunk
         for name, estimate in (("offset", offset), ("spread", spread)):
             difference[name] = difference.get(name, zero) + sign * estimate.raw[both]
-            variance[name] = variance.get(name, zero) + estimate.variance[both]
+            effect = 1.0 if sign < 0 else _design_effect(part, deviation, page, square=name == "spread")[both]
+            variance[name] = variance.get(name, zero) + effect * estimate.variance[both]
             if name == "spread" and sign > 0:
                 # A wide rater is further from the rest on a block that is better or worse than the other one. A
                 # spread holds noise as well as slope, so slopes differ more than spreads do.
@@ -135,6 +210,27 @@ def _by_base(everything: Panel, block: Panel, unique: Panel, both: np.ndarray) -
     if graded and np.count_nonzero(long) >= 3:
         p = min(2 * min(p_offset, _cochran(difference["spread"][long], variance["spread"][long])[0]), 1.0)
     return Balance(p, float(np.sqrt(excess)), int(np.count_nonzero(both)), "base")
+
+
+def _design_effect(panel: Panel, deviation: np.ndarray, page: np.ndarray, *, square: bool) -> np.ndarray:
+    """By what the variance of each rater's mean (or of their spread, with `square`) is larger for pages; (R).
+
+    1 + (m - 1) rho for pages of m ratings that correlate by rho (Kish 1965, section 5.4); squares correlate by rho^2.
+    """
+    n = panel.by_rater()
+    code, group = np.unique(panel.rater * (page.max() + 1) + page[panel.pair], return_inverse=True)
+    size = np.bincount(group)
+    freedom = len(group) - len(size), len(size) - np.count_nonzero(n)
+    if min(freedom) < 1:
+        return np.ones(panel.n_raters)
+    mean = np.bincount(group, deviation) / size
+    inside = float(np.sum((deviation - mean[group]) ** 2)) / freedom[0]
+    rater = code // (page.max() + 1)
+    squares = np.bincount(rater, size * size, panel.n_raters) / np.maximum(n, 1)
+    across = float(size @ mean**2) / freedom[1]
+    between = (across - inside) * freedom[1] / (len(group) - float(squares.sum()))
+    rho = max(between, 0.0) / max(max(between, 0.0) + inside, 1e-12)
+    return np.asarray(1 + np.maximum(squares - 1, 0) * (rho**2 if square else rho))
 
 
 def _cochran(difference: np.ndarray, variance: np.ndarray) -> tuple[float, float]:
