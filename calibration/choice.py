@@ -1,12 +1,13 @@
-"""Which method to use, and why: `pooled` where pairs were handed out at random, as far as that can be known."""
+"""Which method to use, and why: `pooled` where pairs were handed out at random, `crossed` or `shrunk` elsewhere."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from relstudy.calibration.methods.crossed import components
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.randomisation_test import Balance, balance
-from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.calibration.variance import leave_one_out_correlation, scored_rows
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
 
@@ -27,74 +28,115 @@ class Choice:
     balance: Balance | None = None
 
 
+RESTS_ON_RANDOM = ("pooled", "ordinal")
+"""Methods that take a rater's pairs for a random draw of all pairs."""
+COMPARED_ROWS = 400_000
+
+
 def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
     """The method for a panel when the person named none.
+
+    `pooled` where pairs were handed out at random, as recorded and tested. Otherwise `crossed` where raters share
+    enough pairs for it to agree at least as well, out of sample, as `shrunk`, which needs the base block alone.
 
     Parameters
     ----------
     panel : ratings
     handed_out : how unique pairs were handed to raters; None where nobody recorded it
     """
-    has_base = bool(panel.decided().base[panel.decided().pair].any())
-    if handed_out == HandOut.FIXED and has_base:
-        return Choice("shrunk", "pairs were not handed out at random, so only the base block compares raters")
-    if has_base and panel.base.all():
-        return Choice("shrunk", "every pair is in the base block, so there are no further ratings to pool")
-    if not has_base:
+    base = panel.decided().base[panel.decided().pair]
+    if not base.any():
         return _without_base(panel, handed_out)
+    if panel.base.all():
+        return Choice("shrunk", "every pair is in the base block, so there are no further ratings to pool")
+    if handed_out == HandOut.FIXED:
+        return _not_random(panel, "pairs were not handed out at random")
     test = balance(panel)
     if test.p is None:
         if handed_out == HandOut.RANDOM:
             return Choice("pooled", "pairs are recorded as handed out at random", test)
-        return Choice("shrunk", f"random hand-out is not recorded and can't be tested: {test.reason}", test)
+        return _not_random(panel, f"random hand-out is not recorded and can't be tested: {test.reason}", test)
     base_pairs = int(panel.base.sum())
     if handed_out is None and test.how == "base" and base_pairs < LEAST_BASE:
         why = f"random hand-out is not recorded, and {base_pairs} base pairs are too few to test it on"
-        return Choice("shrunk", why, test)
-    limit = STRONG_DOUBT if handed_out == HandOut.RANDOM else DOUBT
-    evidence = _evidence(test)
-    if test.p < limit:
-        return Choice(
-            "shrunk", f"pairs do not look handed out at random ({evidence}), so only the base block counts", test
-        )
+        return _not_random(panel, why, test)
+    if test.p < _limit(handed_out):
+        return _not_random(panel, f"pairs do not look handed out at random ({_evidence(test)})", test)
     verb = "are recorded as" if handed_out == HandOut.RANDOM else "look"
-    return Choice("pooled", f"pairs {verb} handed out at random ({evidence})", test)
+    return Choice("pooled", f"pairs {verb} handed out at random ({_evidence(test)})", test)
 
 
-def check_pooled(panel: Panel, handed_out: HandOut | None) -> Choice:
-    """Refuse `pooled` where pairs were evidently not handed out at random.
+def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Choice:
+    """Refuse `pooled` and `ordinal` where pairs were evidently not handed out at random.
 
     Raises
     ------
     RelstudyError
         when the record or the test says so
     """
+    if method not in RESTS_ON_RANDOM:
+        return Choice(method, "you asked for it")
+    rests = f"{method} rests on pairs handed out at random, and these"
     if handed_out == HandOut.FIXED:
-        raise RelstudyError(
-            "pooled rests on pairs handed out at random, and these are recorded as fixed; use --method shrunk"
-        )
+        raise RelstudyError(f"{rests} are recorded as fixed; use --method crossed or shrunk")
     test = balance(panel)
-    if test.p is not None and test.p < (STRONG_DOUBT if handed_out == HandOut.RANDOM else DOUBT):
+    if test.p is not None and test.p < _limit(handed_out):
         raise RelstudyError(
-            f"pooled rests on pairs handed out at random, and these do not look it ({_evidence(test)}); use --method "
-            "shrunk, or say --handed-out random --force if you know better"
+            f"{rests} do not look it ({_evidence(test)}); use --method crossed or shrunk, or say --handed-out random "
+            "--force if you know better"
         )
-    return Choice("pooled", "you asked for it", test)
+    return Choice(method, "you asked for it", test)
+
+
+def _limit(handed_out: HandOut | None) -> float:
+    return STRONG_DOUBT if handed_out == HandOut.RANDOM else DOUBT
+
+
+def _not_random(panel: Panel, why: str, test: Balance | None = None) -> Choice:
+    """Between the methods that need no random hand-out, by out-of-sample agreement."""
+    agreement = _agreement(panel, ("crossed", "shrunk"))
+    if agreement is None:
+        return Choice("shrunk", f"{why}, and too few pairs beyond the base block have several ratings", test)
+    figures = _figures(agreement)
+    if agreement["crossed"] >= agreement["shrunk"]:
+        return Choice("crossed", f"{why}, so raters are compared on the pairs that they share ({figures})", test)
+    return Choice("shrunk", f"{why}, and raters agree better by the base block alone ({figures})", test)
 
 
 def _without_base(panel: Panel, handed_out: HandOut | None) -> Choice:
-    if handed_out == HandOut.RANDOM:
-        return Choice("pooled", "there is no base block, and pairs are recorded as handed out at random")
-    if handed_out == HandOut.FIXED:
-        return Choice("none", "there is no base block, and pairs were not handed out at random: nothing to compare on")
-    before = leave_one_out_correlation(panel, "none", replicates=200)
-    after = leave_one_out_correlation(panel, "pooled", replicates=200)
-    if before.value is None or after.value is None:
-        return Choice("none", f"there is no base block, and too little overlap to compare raters on ({before.reason})")
-    figures = f"leave-one-out correlation {before.value:.3f} before and {after.value:.3f} after pooling"
-    if after.value > before.value:
-        return Choice("pooled", f"there is no base block, and raters agree better when pooled ({figures})")
-    return Choice("none", f"there is no base block, and pooling does not help ({figures})")
+    nothing = "there is no base block"
+    test = balance(panel)
+    doubted = test.p is not None and test.p < _limit(handed_out)
+    if handed_out == HandOut.RANDOM and not doubted:
+        return Choice("pooled", f"{nothing}, and pairs are recorded as handed out at random", test)
+    fixed = handed_out == HandOut.FIXED or doubted
+    agreement = _agreement(panel, ("none", "crossed") if fixed else ("none", "crossed", "pooled"))
+    if agreement is None:
+        return Choice("none", f"{nothing}, and too little overlap to compare raters on", test)
+    best = max(agreement, key=lambda method: agreement[method])
+    groups = components(panel.decided())
+    apart = f"; raters fall into {groups} groups that share no pair, which nothing compares" if groups > 1 else ""
+    verb = "nothing helps" if best == "none" else f"raters agree best after {best}"
+    return Choice(best, f"{nothing}, and {verb} ({_figures(agreement)}){apart}", test)
+
+
+def _agreement(panel: Panel, methods: tuple[str, ...]) -> dict[str, float] | None:
+    """Leave-one-out correlation by each method; None where unique pairs with several ratings are too few to tell."""
+    step = -(-len(panel.rating) // COMPARED_ROWS)
+    if step > 1:
+        panel = panel.keep(panel.base[panel.pair] | (panel.pair % step == 0))
+    scored = scored_rows(panel)
+    if scored.block != "unique":
+        return None
+    values = {method: leave_one_out_correlation(panel, method, scored, replicates=0).value for method in methods}
+    if any(value is None for value in values.values()):
+        return None
+    return {method: value for method, value in values.items() if value is not None}
+
+
+def _figures(agreement: dict[str, float]) -> str:
+    each = ", ".join(f"{value:.4f} by {method}" for method, value in agreement.items())
+    return f"leave-one-out correlation {each}"
 
 
 def _evidence(test: Balance) -> str:

@@ -15,7 +15,7 @@ from relstudy.common.reading_options import reading_options
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Calibration
 
-METHODS = ("pooled", "shrunk", "zscore", "mean", "none", "ordinal")
+METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 
 
 @click.command(
@@ -30,9 +30,10 @@ Examples:
 @click.option(
     "--method",
     type=click.Choice(METHODS),
-    help="pooled: all ratings, when pairs were handed out at random. shrunk: the base block, moments shrunk. zscore: "
-    "the base block as it stands (Eq. 2.1). mean: offsets only. none. ordinal: a cumulative-link model in PyMC "
-    "(seconds). Default: pooled or shrunk, by what is known and tested about the hand-out; says which and why.",
+    help="pooled: all ratings, when pairs were handed out at random. crossed: the pairs that raters share, however "
+    "these were handed out. shrunk: the base block, moments shrunk. zscore: the base block as it stands (Eq. 2.1). "
+    "mean: offsets only. none. ordinal: a cumulative-link model in PyMC (seconds; random hand-out, as pooled). "
+    "Default: pooled, crossed or shrunk, by what is known and tested about the hand-out; says which and why.",
 )
 @click.option("--base-column", metavar="NAME", help="A yes/no column that marks the base block.")
 @click.option(
@@ -40,7 +41,7 @@ Examples:
     type=click.Choice([kind.value for kind in HandOut]),
     help="How unique pairs were handed to raters, where the table doesn't record it.",
 )
-@click.option("--force", is_flag=True, help="Use pooled even where pairs don't look handed out at random.")
+@click.option("--force", is_flag=True, help="Use pooled or ordinal even where pairs don't look handed out at random.")
 @reading_options
 @click.option("--pairs", type=click.Path(path_type=Path), help="A pairs table to take inclusion probabilities from.")
 @click.option("--clip", is_flag=True, help="Keep calibrated values within the scale.")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration import agreement
-from relstudy.calibration.choice import Choice, check_pooled, choose_method
+from relstudy.calibration.choice import Choice, check_hand_out, choose_method
 from relstudy.calibration.judgments import Judgments, make_judgments, pair_probabilities
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import METHODS, Lines
@@ -69,10 +69,10 @@ def calibrate(
     Parameters
     ----------
     ratings : from `read_ratings`
-    method : one of METHODS; None chooses `pooled` where pairs were handed out at random, else `shrunk`
+    method : one of METHODS; None chooses `pooled` where pairs were handed out at random, else `crossed` or `shrunk`
     handed_out : how unique pairs were handed to raters; goes before what the table records
     clip : keep calibrated values within the scale
-    force : use `pooled` whatever the test of random hand-out says
+    force : use `pooled` or `ordinal` whatever the test of random hand-out says
 
     Raises
     ------
@@ -95,10 +95,8 @@ def calibrate(
     recorded = handed_out or ratings.handed_out
     if method is None:
         choice = choose_method(panel, recorded)
-    elif method == "pooled" and not force:
-        choice = check_pooled(panel, recorded)
     else:
-        choice = Choice(method, "you asked for it")
+        choice = Choice(method, "you asked for it") if force else check_hand_out(panel, method, recorded)
     fitted = fit_method(panel, choice.method)
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if clip:

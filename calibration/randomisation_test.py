@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.stats import chi2, pearson3, skew
 
+from relstudy.calibration.methods.crossed import components, crossed
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 from relstudy.calibration.panel import Panel
 
@@ -73,8 +75,6 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     """
     everything = panel.decided()
     in_block = everything.base[everything.pair]
-    if not in_block.any():
-        return Balance(None, None, 0, reason="there is no base block to compare with")
     if in_block.all():
         return Balance(None, None, 0, reason="every pair is in the base block")
     block, unique = everything.keep(in_block), everything.keep(~in_block)
@@ -82,7 +82,12 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     count = unique.by_pair()
     shared = unique.keep(count[unique.pair] > 1)
     if len(shared.rating) >= 0.5 * len(unique.rating) and np.count_nonzero(shared.by_rater() >= MIN_RATINGS) >= 3:
-        return _by_others(everything, shared, page, seed)
+        if in_block.any():
+            return _by_others(shrunk(everything).calibrated(shared), shared, page, seed)
+        if components(shared) == 1:
+            return _by_others(crossed(everything).calibrated(shared), shared, page, seed)
+    if not in_block.any():
+        return Balance(None, None, 0, reason="there is no base block to compare with")
     both = (block.by_rater() >= MIN_RATINGS) & (unique.by_rater() >= MIN_RATINGS)
     if np.count_nonzero(both) < 3:
         reason = f"fewer than three raters have {MIN_RATINGS} ratings in and outside the base block"
@@ -110,14 +115,16 @@ def pages(panel: Panel) -> np.ndarray:
     name = np.random.default_rng(0).integers(1, 2**SIGNATURE_BITS, panel.n_raters).astype(float)
     raters = panel.by_pair(name[panel.rater])
     query = pd.factorize(panel.pairs["query_id"])[0]
-    return np.asarray(pd.DataFrame({"query": query, "raters": raters}).groupby(["query", "raters"], sort=False).ngroup())
+    return np.asarray(
+        pd.DataFrame({"query": query, "raters": raters}).groupby(["query", "raters"], sort=False).ngroup()
+    )
 
 
-def _by_others(everything: Panel, shared: Panel, page: np.ndarray, seed: int) -> Balance:
+def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: int) -> Balance:
     step = -(-len(shared.rating) // MAX_ROWS)
     if step > 1:
-        shared = shared.keep(page[shared.pair] % step == 0)
-    calibrated = shrunk(everything).calibrated(shared)
+        rows = page[shared.pair] % step == 0
+        shared, calibrated = shared.keep(rows), calibrated[rows]
     n, count = shared.by_rater(), shared.by_pair()
     total = shared.by_pair(calibrated)
     others = (total[shared.pair] - calibrated) / (count[shared.pair] - 1)
@@ -130,21 +137,22 @@ def _by_others(everything: Panel, shared: Panel, page: np.ndarray, seed: int) ->
     mean = np.bincount(unit, quality) / size
     deviation = _deviations(quality, unit, size, mean)
     standard = (mean - quality.mean()) / deviation
-    row = np.empty(shared.n_pairs, dtype=np.intp)
-    row[pairs] = unit
-    row = row[shared.pair]
+    unit_of = np.zeros(shared.n_pairs, dtype=np.intp)
+    unit_of[pairs] = unit
+    ones = np.ones(len(shared.rating))
+    rated = csr_array((ones, (shared.rater, unit_of[shared.pair])), shape=(shared.n_raters, len(size)))
 
-    def spread(values: np.ndarray) -> float:
-        means = shared.by_rater(values - values.mean())[used] / n[used]
-        return float(n[used] @ means**2)
+    def spread(totals: np.ndarray) -> np.ndarray:
+        """Sum of squares between raters of their totals, float array (R, ...), about the common mean."""
+        average = totals.sum(axis=0) / n.sum()
+        return np.asarray(((totals[used].T - np.multiply.outer(average, n[used])) ** 2 / n[used]).sum(axis=-1))
 
     scale = float(np.var(others)) / max(float(np.var((total / np.maximum(count, 1))[shared.pair])), 1e-12)
-    observed = spread(others)
+    observed = float(spread(shared.by_rater(others)))
     rng = np.random.default_rng(seed)
     permutations = PERMUTATIONS if len(shared.rating) <= 50_000 else 199
-    draws = np.array(
-        [scale * spread((rng.permutation(standard) * deviation)[row]) for _ in range(permutations)], dtype=float
-    )
+    order = rng.permuted(np.tile(np.arange(len(size)), (permutations, 1)), axis=1)
+    draws = scale * spread(rated @ (standard[order] * deviation).T)
     excess = max(observed - float(draws.mean()), 0.0) / float(n.sum())
     p = permutation_p(observed, draws)
     return Balance(p, float(np.sqrt(excess)), int(np.count_nonzero(used)), "others")
@@ -220,7 +228,7 @@ def _design_effect(panel: Panel, deviation: np.ndarray, page: np.ndarray, *, squ
     n = panel.by_rater()
     code, group = np.unique(panel.rater * (page.max() + 1) + page[panel.pair], return_inverse=True)
     size = np.bincount(group)
-    freedom = len(group) - len(size), len(size) - np.count_nonzero(n)
+    freedom = len(group) - len(size), len(size) - int(np.count_nonzero(n))
     if min(freedom) < 1:
         return np.ones(panel.n_raters)
     mean = np.bincount(group, deviation) / size

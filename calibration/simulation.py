@@ -117,9 +117,7 @@ def simulate_panel(
     return SimulatedPanel(panel, quality, shift, stretch, own_noise)
 
 
-def _hand_out(
-    raters: int, pages: int, each: int, handed_out: HandOut
-) -> tuple[np.ndarray, int]:
+def _hand_out(raters: int, pages: int, each: int, handed_out: HandOut) -> tuple[np.ndarray, int]:
     """Page numbers rater after rater, `pages` each, int array (raters * pages), and how many pages there are.
 
     At random: still to be shuffled. Fixed: groups of `each` raters share their pages.

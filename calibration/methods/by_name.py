@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from relstudy.calibration.methods import linear, shrinkage
+from relstudy.calibration.methods import crossed, linear, shrinkage
 from relstudy.calibration.methods.linear import METHODS, Lines
 from relstudy.calibration.panel import Panel
 
@@ -33,7 +33,7 @@ def fit_method(panel: Panel, method: str) -> Fitted:
 
 
 def fit_lines(panel: Panel, method: str) -> Lines:
-    """Each rater's line by a method that gives lines: none, mean, zscore, shrunk or pooled.
+    """Each rater's line by a method that gives lines: none, mean, zscore, shrunk, pooled or crossed.
 
     Raises
     ------
@@ -55,12 +55,14 @@ def fit_lines(panel: Panel, method: str) -> Lines:
         "zscore": linear.zscore,
         "shrunk": shrinkage.shrunk,
         "pooled": shrinkage.pooled,
+        "crossed": crossed.crossed,
     }
     if method not in functions:
         raise ValueError(f"{method!r} is not one of {', '.join(functions)}")
     unit = _unit(panel)
     lines = functions[method](panel if unit == 1 else panel.with_rating(panel.rating / unit))
-    return replace(lines, offset=lines.offset * unit)
+    variance = None if lines.offset_variance is None else lines.offset_variance * unit**2
+    return replace(lines, offset=lines.offset * unit, offset_variance=variance)
 
 
 def _unit(panel: Panel) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 
-METHODS = ("pooled", "shrunk", "zscore", "mean", "none", "ordinal")
+METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,14 @@ class Lines:
     method : the method's name
     slope, offset : float arrays (R); calibrated = offset + slope * rating
     spread_weight : how much of a rater's spread is taken out, 0 (only the offset) to 1 (all of it)
+    offset_variance : of what is left of each rater's offset, float array (R), in squared ratings; None: not known
     """
 
     method: str
     slope: np.ndarray
     offset: np.ndarray
     spread_weight: float = 1.0
+    offset_variance: np.ndarray | None = None
 
     def calibrated(self, panel: Panel) -> np.ndarray:
         """The panel's ratings on the common scale, float array (N); undecided stays NaN."""

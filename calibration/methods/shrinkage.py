@@ -98,7 +98,7 @@ def shrunk(panel: Panel) -> Lines:
     square_without = square[rater] - (y - level[rater]) ** 2 * n[rater] / fewer
     log_without = 0.5 * np.log(np.maximum(square_without, 1e-12) / np.maximum(n[rater] - 2, 1))
     shift = np.where(square_without > 1e-9, log_without - spreads.centre, 0.0)
-    share = _best_share(block, y - y.mean() - offset_without, spreads.shrunk.weight[rater] * shift)
+    share = best_share(block, y - y.mean() - offset_without, spreads.shrunk.weight[rater] * shift)
     return _lines("shrunk", panel, float(y.mean()), offsets.value, spreads.shrunk.value, share)
 
 
@@ -117,9 +117,9 @@ def pooled(panel: Panel) -> Lines:
     deviation = centred - level[everything.rater]
     square = everything.by_rater(deviation * deviation)
     log_spread = shrink_spreads(everything, deviation, square, n).shrunk.value
-    some = _tuning_rows(everything)
+    some = tuning_rows(everything)
     sample, centred = (everything, centred) if some is None else (everything.keep(some), centred[some])
-    share = _best_share(sample, centred - offsets.value[sample.rater], log_spread[sample.rater])
+    share = best_share(sample, centred - offsets.value[sample.rater], log_spread[sample.rater])
     return _lines("pooled", panel, centre, offsets.value, log_spread, share)
 
 
@@ -192,11 +192,14 @@ class Spreads:
     centre: float
 
 
-def shrink_spreads(panel: Panel, deviation: np.ndarray, square: np.ndarray, n: np.ndarray) -> Spreads:
+def shrink_spreads(
+    panel: Panel, deviation: np.ndarray, square: np.ndarray, n: np.ndarray, by_chance: np.ndarray | float = 1.0
+) -> Spreads:
     """Each rater's log standard deviation, shrunk towards the panel's by its sampling variance.
 
     The log standard deviation of n normal values has variance trigamma((n - 1) / 2) / 4. For other distributions this
     is multiplied by (kurtosis - 1) / 2, which is 1 for a normal one; so discrete and binary scales are allowed for.
+    `by_chance` is the share of that variance which is left where the pairs themselves are given, 0 to 1.
     """
     usable = (n >= 3) & (square > 1e-9)
     safe = np.where(usable, square, 1.0)
@@ -211,27 +214,29 @@ def shrink_spreads(panel: Panel, deviation: np.ndarray, square: np.ndarray, n: n
     population = safe / np.maximum(n, 1)
     kurtosis = float((fourth / population**2)[usable].sum() / n[usable].sum())
     sizes, inverse = np.unique(np.maximum(n, 3), return_inverse=True)
-    variance = (polygamma(1, (sizes - 1) / 2) / 4)[inverse] * max(kurtosis - 1, 0.2) / 2
+    variance = (polygamma(1, (sizes - 1) / 2) / 4)[inverse] * max(kurtosis - 1, 0.2) / 2 * by_chance
     logs = np.where(usable, 0.5 * np.log(spread_square), 0.0)
     return Spreads(shrink(logs, variance, usable), float(logs[usable].mean()))
 
 
-def _best_share(panel: Panel, deviation: np.ndarray, log_spread: np.ndarray) -> float:
+def best_share(panel: Panel, deviation: np.ndarray, log_spread: np.ndarray, centre: np.ndarray | float = 0.0) -> float:
     """The share of the spread under which ratings agree best with the other raters' mean, 0 to 1.
 
     Parameters
     ----------
     deviation, log_spread : each row's rating less its rater's offset, and its rater's log spread
+    centre : around which each row's deviation is counted, where raters differ in it
     """
     count = panel.by_pair()
     rows = count[panel.pair] > 1
     if np.count_nonzero(rows) < ENOUGH or not np.any(log_spread):
         return DEFAULT_SHARE
     panel, deviation, log_spread = panel.keep(rows), deviation[rows], log_spread[rows]
+    middle = np.broadcast_to(centre, rows.shape)[rows]
     fewer = (count - 1)[panel.pair]
     agreement = []
     for share in SHARES:
-        calibrated = deviation * np.exp(-share * log_spread)
+        calibrated = middle + deviation * np.exp(-share * log_spread)
         others = (panel.by_pair(calibrated)[panel.pair] - calibrated) / fewer
         agreement.append(_correlation(calibrated, others))
     if not np.isfinite(agreement).all():
@@ -242,8 +247,8 @@ def _best_share(panel: Panel, deviation: np.ndarray, log_spread: np.ndarray) -> 
     return float(np.clip(-curve[1] / (2 * curve[0]), 0, 1))
 
 
-def _tuning_rows(panel: Panel) -> np.ndarray | None:
-    """Rows that `_best_share` is computed on: all (None), or those of evenly spaced pairs when there are very many."""
+def tuning_rows(panel: Panel) -> np.ndarray | None:
+    """Rows that `best_share` is computed on: all (None), or those of evenly spaced pairs when there are very many."""
     step = -(-len(panel.rating) // TUNING_ROWS)
     if step == 1:
         return None

@@ -73,7 +73,7 @@ class CalibratedPanel(Shown):
 
     @property
     def method(self) -> str:
-        """The method used, one of pooled, shrunk, zscore, mean, none, ordinal."""
+        """The method used, one of pooled, crossed, shrunk, zscore, mean, none, ordinal."""
         return self.calibration.choice.method
 
     @property
@@ -186,12 +186,12 @@ def calibrate(
     Parameters
     ----------
     ratings : what `read_ratings` gives, or anything it takes
-    method : pooled, shrunk, zscore, mean, none or ordinal; None chooses, and `.why` says why
+    method : pooled, crossed, shrunk, zscore, mean, none or ordinal; None chooses, and `.why` says why
     columns, base_column, trust_raters : as in `read_ratings`
     handed_out : "random" or "fixed": how unique pairs were handed to raters, where the table doesn't record it
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
     clip : keep calibrated values within the scale
-    force : use pooled even where pairs don't look handed out at random
+    force : use pooled or ordinal even where pairs don't look handed out at random
 
     Raises
     ------

@@ -50,6 +50,7 @@ def main(argv: Sequence[str]) -> None:
             p = p_values(world, kind, panels)
             cells += [f"{np.mean(p < limit):.0%}" for limit in (DOUBT, STRONG_DOUBT)]
         rows.append(cells)
-    print(f"{panels} panels a row and kind, 60 unique pairs a rater; binomial error of 1 %: {100 / np.sqrt(panels) * np.sqrt(.01 * .99):.1f} %\n")  # fmt: skip
+    error = np.sqrt(0.01 * 0.99 / panels)
+    print(f"{panels} panels a row and kind, 60 unique pairs a rater; standard error of a share of 1 %: {error:.1%}\n")
     header = ["raters", "base", "ratings a pair", "page", "between queries"]
     print_table(rows, [*header, "random: p < .01", "p < .0001", "sorted: p < .01", "p < .0001"])

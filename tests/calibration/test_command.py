@@ -44,7 +44,7 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["pooled", "shrunk", "zscore", "mean", "none"])
+@pytest.mark.parametrize("method", ["pooled", "crossed", "shrunk", "zscore", "mean", "none"])
 def test_every_method_writes_the_three_tables_and_strict_json(ratings: Path, tmp_path: Path, method: str) -> None:
     result = run(ratings, "-o", tmp_path / "out", "--method", method, "--json")
     assert result.exit_code == 0, result.output
@@ -72,7 +72,7 @@ def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_
     ratings: Path, tmp_path: Path
 ) -> None:
     frame = pd.read_csv(ratings)
-    for value, method in (("at random over the pool", "pooled"), (HandOut.FIXED, "shrunk")):
+    for value, method in (("at random over the pool", "pooled"), (HandOut.FIXED, "crossed")):
         frame.assign(handed_out=value).to_csv(ratings, index=False)
         figures = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
         assert figures["method"] == method
@@ -86,7 +86,7 @@ def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse
     path = tmp_path / "ratings.csv"
     frame_of(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=3).panel).to_csv(path, index=False)
     result = run(path, "-o", tmp_path / "out")
-    assert "method shrunk: pairs do not look handed out at random" in result.stdout
+    assert "method crossed: pairs do not look handed out at random" in result.stdout
     refused = run(path, "-o", tmp_path / "out2", "--method", "pooled")
     assert refused.exit_code == 1
     assert "these do not look it (compared by" in refused.stderr

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2
 
-from relstudy.calibration.choice import check_pooled, choose_method
+from relstudy.calibration.choice import check_hand_out, choose_method
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.linear import none
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, matching_fractions
-from relstudy.calibration.randomisation_test import Balance, balance
+from relstudy.calibration.randomisation_test import Balance, balance, permutation_p
 from relstudy.calibration.raters import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError
@@ -109,11 +110,11 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
     complete = simulate_panel(5, 30, 0, seed=1).panel
     assert balance(complete).reason == "every pair is in the base block"
     assert choose_method(complete, None).method == "shrunk"
-    loose = simulate_panel(8, 0, 60, seed=1).panel
+    loose = simulate_panel(8, 0, 60, ratings_per_pair=1, seed=1).panel
     assert balance(loose).reason == "there is no base block to compare with"
     assert choose_method(loose, HandOut.RANDOM).method == "pooled"
     assert choose_method(loose, HandOut.FIXED).method == "none"
-    assert "there is no base block" in choose_method(loose, None).why
+    assert "there is no base block, and too little overlap" in choose_method(loose, None).why
     brief = simulate_panel(8, 7, 60, ratings_per_pair=1, seed=1).panel
     assert "7 base pairs are too few to test it on" in choose_method(brief, None).why
     short = simulate_panel(8, 2, 60, ratings_per_pair=1, seed=1).panel
@@ -123,24 +124,57 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
 
 def test_a_record_of_random_hand_out_takes_stronger_doubt_to_be_disbelieved(monkeypatch: pytest.MonkeyPatch) -> None:
     panel = simulate_panel(8, 20, 60, seed=1).panel
-    for p, chosen in ((0.005, ("pooled", "shrunk")), (0.00005, ("shrunk", "shrunk")), (0.02, ("pooled", "pooled"))):
+    for p, chosen in ((0.005, ("pooled", "crossed")), (0.00005, ("crossed", "crossed")), (0.02, ("pooled", "pooled"))):
         monkeypatch.setattr("relstudy.calibration.choice.balance", lambda _, p=p: Balance(p, 0.1, 8, "others"))
         assert (choose_method(panel, HandOut.RANDOM).method, choose_method(panel, None).method) == chosen
         for handed_out, method in zip((HandOut.RANDOM, None), chosen, strict=True):
-            if method == "pooled":
-                assert check_pooled(panel, handed_out).method == "pooled"
-            else:
-                with pytest.raises(RelstudyError, match="do not look it"):
-                    check_pooled(panel, handed_out)
+            for asked in ("pooled", "ordinal"):
+                if method == "pooled":
+                    assert check_hand_out(panel, asked, handed_out).method == asked
+                else:
+                    with pytest.raises(RelstudyError, match=f"{asked} rests on .* do not look it"):
+                        check_hand_out(panel, asked, handed_out)
+            assert check_hand_out(panel, "crossed", handed_out).method == "crossed"
 
 
-def test_without_a_base_block_pooling_is_used_where_raters_agree_better_after_it() -> None:
+def test_without_a_base_block_raters_are_compared_where_that_makes_them_agree_better() -> None:
     lenient = simulate_panel(10, 0, 80, leniency=1.0, seed=3).panel
-    assert choose_method(lenient, None).method == "pooled"
-    assert "raters agree better when pooled" in choose_method(lenient, None).why
+    assert choose_method(lenient, None).method in ("pooled", "crossed")
+    assert "raters agree best after" in choose_method(lenient, None).why
+    assert choose_method(lenient, HandOut.FIXED).method == "crossed"
     alike = simulate_panel(10, 0, 30, leniency=0.0, discrimination=0.0, noise=1.0, seed=8).panel
-    assert "pooling does not help" in choose_method(alike, None).why
-    assert choose_method(alike, None).method == "none"
+    assert "nothing helps" in choose_method(alike, HandOut.FIXED).why
+    assert choose_method(alike, HandOut.FIXED).method == "none"
+
+
+@pytest.mark.slow
+def test_sorted_hand_out_is_found_out_without_a_base_block_too_and_a_record_of_random_is_not_believed() -> None:
+    panel = simulate_panel(20, 0, 60, page=5, query_share=0.4, handed_out=HandOut.FIXED, seed=1).panel
+    assert balance(panel).reason == "there is no base block to compare with"  # groups that share no pair
+    sorted_by_worth = simulate_panel(20, 20, 60, handed_out=HandOut.FIXED, seed=1).panel
+    assert (balance(sorted_by_worth).p or 0) < 1e-4
+    assert choose_method(sorted_by_worth, HandOut.RANDOM).method == "crossed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", [1, 3])
+def test_pages_of_one_query_dealt_at_random_pass_as_often_as_the_level_says(each: int) -> None:
+    p = [
+        balance(simulate_panel(30, 20, 60, ratings_per_pair=each, page=5, query_share=0.6, seed=500 + seed).panel).p
+        or 0
+        for seed in range(25)
+    ]
+    # 2.5 alarms at 10 % are expected of 25 panels; eight have a chance of .003. Pair by pair it was all of them.
+    assert np.count_nonzero(np.array(p) < 0.1) < 8
+
+
+def test_the_tail_of_a_permutation_test_goes_on_below_one_over_the_permutations() -> None:
+    rng = np.random.default_rng(2)
+    draws = rng.chisquare(12, 999)
+    for value in (20.0, 35.0, 50.0):
+        # The three moments of 999 draws place the tail within a factor of five down to 1e-6, as chi square has it.
+        assert 0.2 < permutation_p(value, draws) / chi2.sf(value, 12) < 5
+    assert permutation_p(0.0, draws) == 1.0
 
 
 # Figure 5.2

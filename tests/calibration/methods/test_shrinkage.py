@@ -110,7 +110,7 @@ def test_the_share_of_the_spread_is_chosen_on_moments_that_leave_the_rating_out(
         seen.extend([deviation, log_spread])
         return 0.5
 
-    monkeypatch.setattr(shrinkage, "_best_share", spy)
+    monkeypatch.setattr(shrinkage, "best_share", spy)
     shrinkage.shrunk(panel)
     matrix = panel.rating.reshape(8, 9)
     quality = matrix.mean(axis=0)
@@ -192,7 +192,7 @@ def test_all_of_the_spread_is_taken_out_where_raters_stretch_the_scale_and_less_
 def test_the_share_of_the_spread_pays_against_taking_all_of_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
     panels = [simulate_panel(60, 20, 60, noise=0.9, seed=200 + seed).panel for seed in range(6)]
     kept = [leave_one_out_correlation(panel, "pooled", replicates=0).value or 0 for panel in panels]
-    monkeypatch.setattr(shrinkage, "_best_share", lambda *_: 1.0)
+    monkeypatch.setattr(shrinkage, "best_share", lambda *_: 1.0)
     full = [leave_one_out_correlation(panel, "pooled", replicates=0).value or 0 for panel in panels]
     gains = np.array(kept) - np.array(full)
     assert gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(len(gains))
