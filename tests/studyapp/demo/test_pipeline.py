@@ -147,6 +147,26 @@ def test_everything_the_demo_writes_is_known_to_be_its_own(finished):
     assert written <= {*OWN_FILES, *OWN_FOLDERS}
 
 
+def test_the_demo_prints_json_with_its_stages_and_what_it_recovered(finished, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(
+        "relstudy.studyapp.demo.pipeline.run_demo", lambda folder, size, *, seed: sizes.append(size) or finished
+    )
+    options = ["somewhere", "--no-serve", "--images", "150", "--raters", "2", "--json"]
+    answer = CliRunner().invoke(demo, options, catch_exceptions=False)
+    found = json.loads(answer.stdout)
+    # fewer pictures take fewer queries, and no pair can be rated by more people than there are
+    assert sizes == [replace(SIZES["small"], images=150, queries=47, raters=2, ratings_per_pair=2)]
+    assert found["folder"] == str(finished.folder)
+    assert found["raters"] == 12
+    assert [stage["title"] for stage in found["stages"]][:2] == [
+        "Paint the collection",
+        "Let the systems score every pair",
+    ]
+    assert len(found["stages"]) == 9
+    assert {row["quantity"] for row in found["recovered"]} >= {"rater offsets: correlation", "average precision"}
+
+
 def test_a_folder_of_somebody_else_is_refused_untouched(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     answer = CliRunner().invoke(demo, [str(tmp_path), "--no-serve"])
