@@ -18,6 +18,7 @@ OWN_FILES = (
         "study.db.lock",
         "secret.key",
         "admin.hash",
+        "admin.logout",
         "admin.setup",
         "ratings.csv",
         "ratings.json",

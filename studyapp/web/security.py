@@ -10,9 +10,10 @@ import time
 from collections import deque
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import itsdangerous
-from flask import Flask, Response
+from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface
 
 HEADERS = {
@@ -33,12 +34,21 @@ _HEADERS = [*HEADERS.items(), ("Cache-Control", "no-store")]
 
 def add_headers(app: Flask) -> None:
     """Send the security headers with every answer; pages are never cached."""
+    app.after_request(_redirect_without_host)
 
     @app.after_request
     def _headers(response: Response) -> Response:
         given = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 (a multidict of headers)
         response.headers.extend([pair for pair in _HEADERS if pair[0].lower() not in given])
         return response
+
+
+def _redirect_without_host(response: Response) -> Response:
+    """The router redirects to the host that the request named, and anybody may name any: the path is enough."""
+    target = urlsplit(response.location or "")
+    if target.netloc and target.netloc == request.host:
+        response.location = urlunsplit(("", "", "/" + target.path.lstrip("/"), target.query, ""))
+    return response
 
 
 class Sessions(SecureCookieSessionInterface):

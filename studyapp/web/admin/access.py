@@ -55,18 +55,23 @@ def _hash() -> str:
         return ""
 
 
-def _fingerprint(password_hash: str) -> str:
-    return hashlib.sha256(password_hash.encode()).hexdigest()[:16]
+def _fingerprint() -> str:
+    """What a session is signed in under: the password, and the time between two logouts (FOLDER/admin.logout)."""
+    try:
+        last_logout = (current_site().study.folder / "admin.logout").read_text(encoding="ascii")
+    except FileNotFoundError:
+        last_logout = ""
+    return hashlib.sha256(f"{_hash()}|{last_logout}".encode()).hexdigest()[:16]
 
 
 def is_admin() -> bool:
-    """Whether this browser has given the password, not too long ago, and it is still the same one."""
+    """Whether this browser has given the password, not too long ago, it is still the same one, and nobody has logged
+    out since."""
     claim = flask_session.get("admin")
     if not (isinstance(claim, list) and len(claim) == 2):
         return False
-    password_hash = _hash()
     fresh = isinstance(claim[1], int | float) and time.time() - claim[1] < 3600 * HOURS
-    return bool(password_hash) and fresh and secrets.compare_digest(str(claim[0]), _fingerprint(password_hash))
+    return bool(_hash()) and fresh and secrets.compare_digest(str(claim[0]), _fingerprint())
 
 
 def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
@@ -87,7 +92,7 @@ def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., Re
 
 def _become_admin() -> ResponseReturnValue:
     flask_session.clear()
-    flask_session["admin"] = [_fingerprint(_hash()), int(time.time())]
+    flask_session["admin"] = [_fingerprint(), int(time.time())]
     flask_session["nonce"] = secrets.token_hex(16)
     return redirect("/admin/", 303)
 
@@ -167,8 +172,10 @@ def choose(token: str) -> ResponseReturnValue:
 
 @blueprint.post("/logout")
 def logout() -> ResponseReturnValue:
-    """Forget the admin in this browser."""
+    """End the researcher's sessions, in this browser and in every other: a copied cookie is worth nothing then."""
     if is_admin():
         session.require_csrf()
+        flask_session.clear()
+        write_private(current_site().study.folder / "admin.logout", secrets.token_hex(8))
     flask_session.clear()
     return redirect("/admin/login", 303)

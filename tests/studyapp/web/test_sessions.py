@@ -164,6 +164,41 @@ def test_an_admin_session_ends_after_twelve_hours(made: Made, monkeypatch: pytes
         assert browser.address == address
 
 
+@pytest.mark.slow
+def test_a_copied_admin_cookie_is_worth_nothing_after_the_researcher_has_logged_out(made: Made) -> None:
+    browser, thief = admin_browser(made), Browser(made.app)
+    name = made.app.config["SESSION_COOKIE_NAME"]
+    cookie = browser.client.get_cookie(name)
+    assert cookie is not None
+    thief.client.set_cookie(name, cookie.value)
+    thief.get("/admin/")
+    assert thief.address == "/admin/"
+    browser.send(browser.page.form("/admin/logout"))
+    thief.client.set_cookie(name, cookie.value)
+    thief.get("/admin/")
+    assert thief.address == "/admin/login"
+    again = admin_browser(made)
+    again.get("/admin/")
+    assert again.address == "/admin/", "whoever gives the password after that is let in"
+
+
+@pytest.mark.slow
+def test_who_is_not_the_researcher_can_log_nobody_out(made: Made) -> None:
+    browser, stranger = admin_browser(made), Browser(made.app)
+    stranger.post("/admin/logout", {"csrf": "x"})
+    browser.get("/admin/")
+    assert browser.address == "/admin/"
+
+
+@pytest.mark.parametrize("path", ["/admin", "//admin", "/admin?next=//elsewhere.example"])
+def test_no_redirection_follows_the_host_that_a_request_names(made: Made, path: str) -> None:
+    headers = {"Host": "elsewhere.example", "X-Forwarded-Host": "elsewhere.example"}
+    answer = made.app.test_client().get(path, headers=headers)
+    assert answer.status_code in (301, 302, 308)
+    address = answer.headers["Location"]
+    assert re.fullmatch(r"/(?:[^/].*)?", address), address
+
+
 def admin_browser(made: Made, browser: Browser | None = None) -> Browser:
     """A browser that has given the password."""
     set_password(made.folder, PASSWORD)
