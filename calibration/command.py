@@ -42,6 +42,11 @@ Examples:
     help="How unique pairs were handed to raters, where the table doesn't record it.",
 )
 @click.option("--force", is_flag=True, help="Use pooled or ordinal even where pairs don't look handed out at random.")
+@click.option(
+    "--weigh-raters/--equal-raters",
+    default=None,
+    help="Whether ratings weigh less, the noisier their rater is. Default: with pooled, crossed, shrunk and ordinal.",
+)
 @reading_options
 @click.option("--pairs", type=click.Path(path_type=Path), help="A pairs table to take inclusion probabilities from.")
 @click.option("--clip", is_flag=True, help="Keep calibrated values within the scale.")
@@ -67,6 +72,7 @@ def calibrate(
     base_column: str | None,
     handed_out: str | None,
     force: bool,
+    weigh_raters: bool | None,
     pairs: Path | None,
     clip: bool,
     trust_raters: bool,
@@ -102,7 +108,9 @@ def calibrate(
     table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
     next(steps)
     stated_hand_out = None if handed_out is None else HandOut(handed_out)
-    result = put_on_one_scale(table, method, handed_out=stated_hand_out, clip=clip, force=force)
+    result = put_on_one_scale(
+        table, method, handed_out=stated_hand_out, clip=clip, force=force, weigh_raters=weigh_raters
+    )
     if pairs is not None:
         result = result.with_probabilities(pairs)
     if method is None and (as_json or compare is not None):

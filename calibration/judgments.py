@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
@@ -172,7 +173,9 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     return Judgments(frame, scale_of_judgments, merged=int(repeated.sum()), notes=table.notes)
 
 
-def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | None = None) -> Judgments:
+def make_judgments(
+    panel: Panel, calibrated: np.ndarray, scale: KnownScale | None = None, noise: RaterNoise | None = None
+) -> Judgments:
     """Average calibrated ratings into judgments.
 
     Parameters
@@ -180,6 +183,7 @@ def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | Non
     panel : the ratings
     calibrated : their values on the common scale, float array (N), NaN = undecided
     scale : the scale of the ratings; None takes it from the panel's ends
+    noise : each rater's weight and errors; None counts all alike and takes their offsets for known
 
     Returns
     -------
@@ -189,8 +193,10 @@ def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | Non
 
     Notes
     -----
-    A pair's own variance rests on few ratings, often on one. It is pooled with the average over pairs as if that
-    were worth eight more ratings: s^2 = (8 s_0^2 + sum of squares) / (8 + n - 1), standard error s / sqrt(n).
+    A judgment's variance is that of a weighted mean of independent ratings, each with its rater's noise and with what
+    is left of its rater's offset. Pairs differ in how far people disagree about them, but a pair's own ratings are few,
+    often one: their sum of squares over the raters' noise, Q, counts beside the panel's as if that were worth eight
+    more ratings, (8 + Q) / (8 + n - 1).
 
     Examples
     --------
@@ -202,21 +208,37 @@ def make_judgments(panel: Panel, calibrated: np.ndarray, scale: KnownScale | Non
     """
     decided = panel.with_rating(calibrated).decided()
     count = decided.by_pair()
-    mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2)
-    several = count > 1
-    typical = float((squares[several] / (count[several] - 1)).mean()) if several.any() else np.nan
-    variance = (PRIOR_RATINGS * typical + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
+    if noise is None:
+        noise = _alike(decided, count)
+    weight = noise.weight[decided.rater]
+    mass = np.where(count > 0, decided.by_pair(weight), 1.0)
+    mean = decided.by_pair(weight * decided.rating) / mass
+    own = noise.variance[decided.rater]
+    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(own, 1e-300))
+    disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
+    by_chance = decided.by_pair(weight**2 * own) / mass**2
+    by_rater = decided.by_pair(weight**2 * noise.offset_variance[decided.rater]) / mass**2
+    variance = by_chance * disagreement + by_rater
     rated = count > 0
     frame = panel.pairs.loc[rated].reset_index(drop=True)
     if "pair_id" not in frame:
         frame.insert(0, "pair_id", frame["query_id"].astype("str") + "|" + frame["result_id"].astype("str"))
     frame["judgment"] = mean[rated]
     frame["n_ratings"] = count[rated].astype(int)
-    frame["standard_error"] = np.sqrt(variance[rated] / count[rated])
+    frame["standard_error"] = np.where(np.isfinite(variance[rated]), np.sqrt(variance[rated]), np.nan)
     if scale is None:
         scale = KnownScale(Scale.between(panel.low, panel.high), "stated", "the ends of the panel's scale")
     return Judgments(frame.assign(**scale.scale.columns()), scale)
+
+
+def _alike(decided: Panel, count: np.ndarray) -> RaterNoise:
+    """All raters with the mean over pairs of the variance within a pair, and nothing left of their offsets."""
+    mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
+    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2)
+    several = count > 1
+    typical = float((squares[several] / (count[several] - 1)).mean()) if several.any() else np.nan
+    same = np.ones(decided.n_raters)
+    return RaterNoise(typical * same, 0 * same, same, 0.0)
 
 
 def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:

@@ -14,6 +14,7 @@ from relstudy.calibration.choice import Choice, check_hand_out, choose_method
 from relstudy.calibration.judgments import Judgments, make_judgments, pair_probabilities
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import METHODS, Lines
+from relstudy.calibration.noise import WEIGHTED, RaterNoise, rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings
@@ -33,6 +34,7 @@ class Calibration:
     calibrated : their values on the common scale, float array (N), NaN = undecided
     lines : each rater's line
     choice : the method and why
+    noise : each rater's noise after calibration, and what their ratings weigh
     judgments, raters : as from `make_judgments` and `rater_profiles`
     """
 
@@ -41,6 +43,7 @@ class Calibration:
     calibrated: np.ndarray
     lines: Lines
     choice: Choice
+    noise: RaterNoise
     judgments: Judgments
     raters: pd.DataFrame
 
@@ -50,10 +53,16 @@ class Calibration:
         return replace(self, judgments=self.judgments.with_probabilities(probabilities))
 
     def calibrated_ratings(self) -> pd.DataFrame:
-        """Each rating as it came, with its value on the common scale (`calibrated`) and its `block`, base or unique."""
+        """Each rating as it came, with its value on the common scale (`calibrated`), what it weighs in its judgment
+        (`weight`) and its `block`, base or unique.
+        """
         frame = self.ratings.frame
         table = frame.drop(columns=["base", "calibrated"], errors="ignore").assign(**self.ratings.scale.scale.columns())
-        return table.assign(calibrated=self.calibrated, block=np.where(frame["base"], "base", "unique"))
+        return table.assign(
+            calibrated=self.calibrated,
+            weight=self.noise.weight[self.panel.rater],
+            block=np.where(frame["base"], "base", "unique"),
+        )
 
 
 def calibrate(
@@ -63,6 +72,7 @@ def calibrate(
     handed_out: HandOut | None = None,
     clip: bool = False,
     force: bool = False,
+    weigh_raters: bool | None = None,
 ) -> Calibration:
     """Put ratings on one scale.
 
@@ -73,6 +83,7 @@ def calibrate(
     handed_out : how unique pairs were handed to raters; goes before what the table records
     clip : keep calibrated values within the scale
     force : use `pooled` or `ordinal` whatever the test of random hand-out says
+    weigh_raters : whether ratings weigh by their rater's noise; None: with pooled, crossed, shrunk and ordinal
 
     Raises
     ------
@@ -101,14 +112,17 @@ def calibrate(
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if clip:
         calibrated = np.clip(calibrated, panel.low, panel.high)
+    weigh_raters = choice.method in WEIGHTED if weigh_raters is None else weigh_raters
+    noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weigh_raters)
     return Calibration(
         ratings=ratings,
         panel=panel,
         calibrated=calibrated,
         lines=lines,
         choice=choice,
-        judgments=make_judgments(panel, calibrated, ratings.scale),
-        raters=rater_profiles(panel, lines, _seconds(ratings.frame)),
+        noise=noise,
+        judgments=make_judgments(panel, calibrated, ratings.scale, noise),
+        raters=rater_profiles(panel, lines, _seconds(ratings.frame), noise),
     )
 
 
@@ -144,7 +158,9 @@ def variance_reduction(result: Calibration, progress: Progress = iter) -> Varian
         variance_before=within_item_variance(panel, scored.rows),
         variance_after=within_item_variance(after, scored.rows),
         correlation_before=leave_one_out_correlation(panel, "none", scored),
-        correlation_after=leave_one_out_correlation(panel, result.choice.method, scored, progress=progress),
+        correlation_after=leave_one_out_correlation(
+            panel, result.choice.method, scored, weighted=result.noise.share > 0, progress=progress
+        ),
         icc_before=agreement.intraclass(panel),
         icc_after=agreement.intraclass(after),
         scored=scored,
@@ -200,6 +216,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
             "unknown": result.judgments.unknown,
         },
         "spread_weight": result.lines.spread_weight,
+        "noise_weight": result.noise.share,
         "within_item_variance": before_after("within_item_variance", table.variance_before, table.variance_after),
         "leave_one_out_correlation": before_after(
             "leave_one_out_correlation", table.correlation_before, table.correlation_after

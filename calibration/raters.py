@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.methods.linear import Lines
+from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
 
 FLAGS = {
@@ -53,7 +54,9 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     return np.where(usable, part.by_rater(x * y) / scale, np.nan), n
 
 
-def rater_profiles(panel: Panel, lines: Lines, seconds: np.ndarray | None = None) -> pd.DataFrame:
+def rater_profiles(
+    panel: Panel, lines: Lines, seconds: np.ndarray | None = None, noise: RaterNoise | None = None
+) -> pd.DataFrame:
     """One row a rater.
 
     Parameters
@@ -61,12 +64,14 @@ def rater_profiles(panel: Panel, lines: Lines, seconds: np.ndarray | None = None
     panel : all ratings, undecided ones as NaN
     lines : the raters' lines
     seconds : time each rating took, float array (N), or None
+    noise : each rater's noise and weight, or None
 
     Returns
     -------
     DataFrame: rater_id, n_base, mean, spread (over the base block; over all ratings where there is none), slope,
     offset, agreement (calibrated, with the others' mean; empty where it can't be computed), flags (joined by "; "),
-    n_ratings, undecided, median_seconds where times are known
+    n_ratings, undecided, median_seconds where times are known; noise (standard deviation of a calibrated rating, empty
+    where no pair has two) and weight (of a rating in its judgment, geometric mean 1) where given
 
     Examples
     --------
@@ -97,6 +102,8 @@ def rater_profiles(panel: Panel, lines: Lines, seconds: np.ndarray | None = None
             "undecided": (panel.by_rater() - decided.by_rater()).astype(int),
         }
     )
+    if noise is not None:
+        frame["noise"], frame["weight"] = np.sqrt(noise.variance), noise.weight
     flags = _constants(panel, frame)
     flags |= _disagreement(agreement, common)
     if seconds is not None and np.isfinite(seconds).any():

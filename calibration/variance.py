@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.calibration.methods.by_name import Fitted, fit_method
+from relstudy.calibration.noise import WEIGHTED, others_mean, rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.common.estimates import Estimate
 
@@ -81,6 +82,7 @@ def leave_one_out_correlation(
     method: str | Callable[[Panel], Fitted],
     scored: Scored | None = None,
     *,
+    weighted: bool | None = None,
     folds: int = FOLDS,
     seed: int = 0,
     replicates: int = REPLICATES,
@@ -93,6 +95,7 @@ def leave_one_out_correlation(
     panel : all ratings
     method : a method's name, or a function that fits one to a panel
     scored : the rows to score; `scored_rows(panel)` if None
+    weighted : whether the others' mean weighs raters by their noise in training; None: as the method does by itself
     folds, seed : pairs are split at random, the same way for every method and every order of rows
     replicates : bootstrap replicates over pairs; 0 for no interval
     progress : wraps the folds, to show how they go
@@ -113,15 +116,19 @@ def leave_one_out_correlation(
     if scored.pairs < 2 * folds:
         return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * folds} are needed")
     fit = method if callable(method) else lambda training: fit_method(training, method)
+    weighted = method in WEIGHTED if weighted is None else weighted
     fold_of = pair_folds(panel, folds, seed)
     parts = []
     for fold in progress(range(folds)):
         held_out = scored.rows & (fold_of[panel.pair] == fold)
         if not held_out.any():
             continue
-        fitted = fit(panel.keep(~held_out))
-        test = panel.keep(held_out)
-        parts.append(_agreement_sums(test.with_rating(fitted.calibrated(test))))
+        training, test = panel.keep(~held_out), panel.keep(held_out)
+        fitted = fit(training)
+        weight = np.ones(panel.n_raters)
+        if weighted:
+            weight = rater_noise(training.with_rating(fitted.calibrated(training)), fitted.lines(training)).weight
+        parts.append(_agreement_sums(test.with_rating(fitted.calibrated(test)), weight))
     values = [float(_correlations(sums.sum(axis=0, keepdims=True))[0]) for sums in parts]
     if not np.isfinite(values).all():
         return Estimate.missing("every rating is the same in at least one fold")
@@ -190,14 +197,14 @@ def _replicates(
     return np.concatenate(draws)
 
 
-def _agreement_sums(panel: Panel) -> np.ndarray:
+def _agreement_sums(panel: Panel, weight: np.ndarray) -> np.ndarray:
     """Per pair: n, sums of x, y, xx, yy, xy for x a rating and y the others' mean; float array (pairs, 6)."""
     count = panel.by_pair()
     panel = panel.keep(count[panel.pair] > 1)
     # Away from zero the sums of squares lose digits, and on a very long scale they overflow.
     x = panel.rating - panel.rating.mean() if len(panel.rating) else panel.rating
     x = x / (np.abs(x).max(initial=0.0) or 1.0)
-    y = (panel.by_pair(x)[panel.pair] - x) / (count[panel.pair] - 1)
+    y = others_mean(panel.with_rating(x), weight)
     used = count > 1
     columns = [None, x, y, x * x, y * y, x * y]
     return np.stack([panel.by_pair(column)[used] for column in columns], axis=1)

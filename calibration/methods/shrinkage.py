@@ -44,6 +44,11 @@ class Shrunk:
     weight: np.ndarray
     between: float
 
+    @property
+    def left(self) -> np.ndarray:
+        """Variance of what is left of each value once the shrunken one is taken out, float array (R)."""
+        return self.between * (1 - self.weight)
+
 
 def shrink(values: np.ndarray, variance: np.ndarray, usable: np.ndarray) -> Shrunk:
     """Shrink values towards their mean in proportion to their sampling variance.
@@ -99,7 +104,7 @@ def shrunk(panel: Panel) -> Lines:
     log_without = 0.5 * np.log(np.maximum(square_without, 1e-12) / np.maximum(n[rater] - 2, 1))
     shift = np.where(square_without > 1e-9, log_without - spreads.centre, 0.0)
     share = best_share(block, y - y.mean() - offset_without, spreads.shrunk.weight[rater] * shift)
-    return _lines("shrunk", panel, float(y.mean()), offsets.value, spreads.shrunk.value, share)
+    return _lines("shrunk", float(y.mean()), offsets, spreads.shrunk.value, share)
 
 
 def pooled(panel: Panel) -> Lines:
@@ -120,17 +125,17 @@ def pooled(panel: Panel) -> Lines:
     some = tuning_rows(everything)
     sample, centred = (everything, centred) if some is None else (everything.keep(some), centred[some])
     share = best_share(sample, centred - offsets.value[sample.rater], log_spread[sample.rater])
-    return _lines("pooled", panel, centre, offsets.value, log_spread, share)
+    return _lines("pooled", centre, offsets, log_spread, share)
 
 
-def _lines(method: str, panel: Panel, centre: float, offset: np.ndarray, log_spread: np.ndarray, share: float) -> Lines:
+def _lines(method: str, centre: float, offsets: Shrunk, log_spread: np.ndarray, share: float) -> Lines:
     """The line of each rater that takes out their offset and a share of their spread.
 
     A rating h becomes centre + (h - centre - offset) / exp(log_spread)^share, where centre is the mean rating and
     spreads are relative to the panel's: a share of 1 makes all spreads alike, a share of 0 leaves them.
     """
     slope = np.exp(-share * log_spread)
-    return Lines(method, slope, centre - slope * (centre + offset), share)
+    return Lines(method, slope, centre - slope * (centre + offsets.value), share, offsets.left)
 
 
 def centred_by_block(panel: Panel) -> tuple[float, np.ndarray]:

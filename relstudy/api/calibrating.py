@@ -179,6 +179,7 @@ def calibrate(
     pairs: Source | None = None,
     clip: bool = False,
     force: bool = False,
+    weigh_raters: bool | None = None,
     trust_raters: bool = False,
 ) -> CalibratedPanel:
     """Put ratings on one scale and average them into judgments, as `relstudy calibrate` does.
@@ -192,6 +193,7 @@ def calibrate(
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
     clip : keep calibrated values within the scale
     force : use pooled or ordinal even where pairs don't look handed out at random
+    weigh_raters : whether ratings weigh less, the noisier their rater is; None: with pooled, crossed, shrunk, ordinal
 
     Raises
     ------
@@ -212,7 +214,9 @@ def calibrate(
     if not isinstance(ratings, Ratings):
         ratings = read_ratings(ratings, columns=columns, base_column=base_column, trust_raters=trust_raters)
     stated_hand_out = None if handed_out is None else HandOut(handed_out)
-    result = pipeline.calibrate(ratings, method, handed_out=stated_hand_out, clip=clip, force=force)
+    result = pipeline.calibrate(
+        ratings, method, handed_out=stated_hand_out, clip=clip, force=force, weigh_raters=weigh_raters
+    )
     if pairs is not None:
         result = result.with_probabilities(table_of(pairs, "the pairs"))
     return CalibratedPanel(result)
