@@ -1,8 +1,8 @@
 """Raters' noise: what weighing raters by it gains, and whether standard errors of judgments cover.
 
 Raters differ in leniency (sd .45) and, in some worlds, in how noisy they are (sd of the log). Printed are the
-correlation of unique pairs' judgments with the truth, with raters counted alike and weighed, both after `pooled`; and how
-often judgment plus or minus 1.96 standard errors holds the truth, with the errors' and the standard errors' root mean
+correlation of unique pairs' judgments with the truth, with raters counted alike and weighed, both after `pooled`; and
+how often judgment plus or minus 1.96 standard errors holds the truth, with the errors' and the standard errors' root mean
 squares. "Old" standard errors take offsets for known and raters for equally noisy. Ratings are continuous in the second
 table.
 """
