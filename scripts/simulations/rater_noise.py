@@ -2,9 +2,8 @@
 
 Raters differ in leniency (sd .45) and, in some worlds, in how noisy they are (sd of the log). Printed are the
 correlation of unique pairs' judgments with the truth, with raters counted alike and weighed, both after `pooled`; and
-how often judgment plus or minus 1.96 standard errors holds the truth, with the errors' and the standard errors' root mean
-squares. "Old" standard errors take offsets for known and raters for equally noisy. Ratings are continuous in the second
-table.
+how often judgment plus or minus 1.96 standard errors holds the truth, with the root mean squares of both. "Old"
+standard errors take offsets for known and raters for equally noisy. Ratings are continuous in the second table.
 """
 
 from __future__ import annotations
