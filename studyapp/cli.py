@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),
     "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
     "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
+    "restore": ("relstudy.studyapp.commands.restore:restore", "Go back to a backup."),
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
     "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
     "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),

@@ -13,8 +13,8 @@ import click
 def backup(folder: Path, output: Path | None) -> None:
     """Copy a live database; nobody who is rating is held up. The copy is checked before it gets its name.
 
-    The copy is a SQLite file, whatever database the study uses. To go back to it, stop the server, remove study.db,
-    study.db-wal and study.db-shm, and copy it to study.db.
+    The copy is a SQLite file, whatever database the study uses. `relstudy restore` goes back to it; a copy over
+    study.db by hand would be undone, or damaged, by the -wal file beside it.
 
     \b
     Example:

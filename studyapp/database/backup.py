@@ -44,29 +44,38 @@ def _copy_rows(store: Store, target: Path) -> None:
     try:
         copy.migrate()
         with store.read() as source, copy.write() as destination:
-            for table in metadata.sorted_tables:
-                for part in source.execute(sa.select(table)).mappings().partitions(5000):
-                    destination.execute(sa.insert(table), [dict(row) for row in part])
-        with copy.engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+            copy_rows(source, destination)
+        copy.leave_wal()
     finally:
         copy.dispose()
         for ending in ("-wal", "-shm", ".lock"):
             Path(f"{target}{ending}").unlink(missing_ok=True)
 
 
+def copy_rows(source: sa.Connection, destination: sa.Connection) -> None:
+    """Copy every row of every table, tables that others refer to first."""
+    for table in metadata.sorted_tables:
+        for part in source.execute(sa.select(table)).mappings().partitions(5000):
+            destination.execute(sa.insert(table), [dict(row) for row in part])
+
+
 def _check(path: Path) -> int:
-    connection = sqlite3.connect(path)
-    try:
-        answer = connection.execute("PRAGMA integrity_check").fetchone()[0]
-        if answer != "ok":
-            raise RelstudyError(f"the copy is damaged ({answer}); nothing was kept")
-        count = connection.execute("SELECT count(*) FROM ratings").fetchone()[0]
-    finally:
-        connection.close()
+    count = count_ratings(path)
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    return int(count)
+    return count
+
+
+def count_ratings(path: Path) -> int:
+    """Number of rating rows of a SQLite file that is whole; RelstudyError where it is damaged."""
+    connection = sqlite3.connect(path)
+    try:
+        answer = connection.execute("PRAGMA integrity_check").fetchone()[0]
+        if answer != "ok":
+            raise RelstudyError(f"the copy is damaged ({answer}); nothing was kept")
+        return int(connection.execute("SELECT count(*) FROM ratings").fetchone()[0])
+    finally:
+        connection.close()

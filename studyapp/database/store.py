@@ -342,6 +342,11 @@ class Store:
         except sa.exc.DBAPIError as error:
             raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
 
+    def leave_wal(self) -> None:
+        """Empty SQLite's write-ahead log into the file, so that the file alone is the database."""
+        with self.engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+
     @property
     def shown(self) -> str:
         """The address, without a password."""

@@ -16,6 +16,7 @@ OWN_FILES = (
     *(MARK, "study.toml", "collection.csv", "pairs.csv", "design.json", "study.db", "study.db-wal", "study.db-shm"),
     *(
         "study.db.lock",
+        "study.serving",
         "secret.key",
         "admin.hash",
         "admin.logout",

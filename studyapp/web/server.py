@@ -23,6 +23,7 @@ from relstudy.studyapp.assignment.shown import say_not_shown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import write_address
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
@@ -52,6 +53,16 @@ class Serving:
 
 def run(serving: Serving, *, reset_admin: bool = False) -> None:
     """Prepare the database, listen, and serve until told to stop."""
+    # Held, also by the forked workers, until the last of them has ended.
+    held = hold_as_server(serving.folder) if serving.folder.is_dir() else None
+    try:
+        _run(serving, reset_admin=reset_admin)
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _run(serving: Serving, *, reset_admin: bool) -> None:
     study = prepare(serving.folder)
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)

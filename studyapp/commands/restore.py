@@ -1,0 +1,55 @@
+"""relstudy restore: go back to a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("backup", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
+    """Put BACKUP, as `relstudy backup` wrote it, in the place of the study's database.
+
+    The backup is checked first; it must be of this study. What the database holds now is kept beside it as
+    before-restore-TIME.db. Refused while a server runs.
+
+    \b
+    Example:
+      relstudy restore my-study /mnt/safe/my-study.db
+    """
+    from relstudy.common.console import print_json, say
+    from relstudy.common.errors import RelstudyError
+    from relstudy.studyapp.config.study import Study
+    from relstudy.studyapp.database.restoring import checked_copy, held_study, put_back
+    from relstudy.studyapp.database.serving_lock import nobody_serves
+    from relstudy.studyapp.database.store import Store
+
+    study = Study.load(folder)
+    store = Store.of_study(folder)
+    try:
+        with nobody_serves(folder, store), checked_copy(backup, folder) as (copy, content):
+            if content.study != study.id:
+                raise RelstudyError(
+                    f"{backup}: this is a backup of the study {content.study!r}, and not of {study.id!r}"
+                )
+            holder = held_study(store)
+            if holder not in ("", study.id):
+                raise RelstudyError(f"the database {store.shown} holds the study {holder!r}, and not {study.id!r}")
+            if not yes:
+                words = f"{content.ratings} ratings, {content.when}"
+                click.confirm(f"Go back to this backup ({words})? The database of now is kept.", abort=True, err=True)
+            kept = put_back(copy, store, folder)
+    finally:
+        store.dispose()
+    if as_json:
+        print_json({"ratings": content.ratings, "newest": content.newest, "kept": None if kept is None else str(kept)})
+        return
+    say(f"{content.ratings} ratings are back ({content.when}), from {backup}")
+    if kept is not None:
+        say(f"what stood there before is kept in {kept}")
+    say(f"Next: relstudy serve {folder}")

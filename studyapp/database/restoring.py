@@ -1,0 +1,184 @@
+"""A backup put back into its place, with what stood there kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.database.backup import copy_database, copy_rows, count_ratings
+from relstudy.studyapp.database.store import DATABASE_ERRORS, Store, metadata, ratings, settings
+
+SIDE_FILES = ("-wal", "-shm")
+
+
+@dataclass(frozen=True)
+class BackupContent:
+    """What a backup holds.
+
+    Parameters
+    ----------
+    study : id of its study
+    ratings : number of rating rows, each change counted
+    newest : when the last of them was given, in seconds since 1970; None where there is none
+    """
+
+    study: str
+    ratings: int
+    newest: float | None
+
+    @property
+    def when(self) -> str:
+        """The time of the newest rating, in words."""
+        if self.newest is None:
+            return "without a rating"
+        return f"newest rating {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.newest))}"
+
+
+@contextlib.contextmanager
+def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupContent]]:
+    """A copy of a backup beside the study, whole and with today's tables; it is gone when the block ends.
+
+    Parameters
+    ----------
+    backup : a SQLite file as `relstudy backup` writes it; with a -wal beside it, what that holds is taken too
+
+    Raises
+    ------
+    RelstudyError
+        where it is missing, damaged, of a newer relstudy, or no study's database
+    """
+    if not backup.is_file():
+        raise RelstudyError(f"{backup}: there is no such file")
+    copy = folder / f".restoring.{os.getpid()}.db"
+    try:
+        try:
+            with (
+                contextlib.closing(sqlite3.connect(f"{backup.resolve().as_uri()}?mode=ro", uri=True)) as source,
+                contextlib.closing(sqlite3.connect(copy)) as target,
+            ):
+                source.backup(target)
+            copy.chmod(0o600)
+            count_ratings(copy)
+        except sqlite3.DatabaseError as error:
+            raise RelstudyError(f"{backup}: this is no whole backup of a study ({error})") from None
+        store = Store(f"sqlite:///{copy}")
+        try:
+            store.migrate()
+            content = content_of(store)
+            store.leave_wal()
+        finally:
+            store.dispose()
+        yield copy, content
+    finally:
+        for ending in ("", *SIDE_FILES, ".lock"):
+            Path(f"{copy}{ending}").unlink(missing_ok=True)
+
+
+def content_of(store: Store) -> BackupContent:
+    """What a study's database holds."""
+    with store.read() as connection:
+        study = connection.execute(sa.select(settings.c.value).where(settings.c.key == "study")).scalar_one_or_none()
+        count, newest = connection.execute(sa.select(sa.func.count(), sa.func.max(ratings.c.rated_at))).one()
+    return BackupContent(study or "", int(count), newest)
+
+
+def held_study(store: Store) -> str:
+    """Id of the study that a database holds; empty where it holds none, or is too damaged to tell."""
+    if store.is_sqlite and not Path(str(store.url.database)).exists():
+        return ""
+    try:
+        return content_of(store).study
+    except DATABASE_ERRORS:
+        return ""
+    finally:
+        store.dispose()  # a connection of our own would look like a server's
+
+
+def put_back(copy: Path, store: Store, folder: Path) -> Path | None:
+    """Make the database hold what a copy of a backup holds. Nobody may have it in use (`nobody_serves`).
+
+    Returns
+    -------
+    The file that what stood there before is kept in; None where there was nothing
+    """
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    if store.is_sqlite:
+        return _replace_file(copy, store, folder / f"before-restore-{stamp}.db")
+    return _replace_rows(copy, store, folder / f"before-restore-{stamp}.db")
+
+
+def _replace_file(copy: Path, store: Store, kept: Path) -> Path | None:
+    database = Path(str(store.url.database))
+    there = database.exists()
+    if there:
+        _require_unused(database)
+        for ending in ("", *SIDE_FILES):
+            # a damaged database keeps what it had beside it, under the same new name
+            if Path(f"{database}{ending}").exists():
+                os.replace(f"{database}{ending}", f"{kept}{ending}")
+    for ending in SIDE_FILES:
+        Path(f"{database}{ending}").unlink(missing_ok=True)
+    os.replace(copy, database)
+    descriptor = os.open(database.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return kept if there else None
+
+
+def _require_unused(database: Path) -> None:
+    """Refuse where another process has the database open; else empty its -wal into it."""
+    try:
+        with contextlib.closing(sqlite3.connect(database, timeout=1)) as connection:
+            # only who is alone may leave the write-ahead log
+            connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise RelstudyError(f"{database}: another program has it open; stop it first") from None
+    except sqlite3.DatabaseError:
+        pass  # damaged: that is what the backup is for
+
+
+def _replace_rows(copy: Path, store: Store, kept: Path) -> Path | None:
+    store.migrate()
+    there = content_of(store).study != ""
+    if there:
+        copy_database(store, kept)
+    source = Store(f"sqlite:///{copy}")
+    try:
+        with source.read() as old, store.write() as new:
+            for table in reversed(metadata.sorted_tables):
+                new.execute(sa.delete(table))
+            copy_rows(old, new)
+            for table in metadata.sorted_tables:
+                _continue_numbering(new, table)
+    except DATABASE_ERRORS as error:
+        raise RelstudyError(f"the database {store.shown} refused the backup, and is as it was: {error}") from None
+    finally:
+        source.dispose()
+    return kept if there else None
+
+
+def _continue_numbering(connection: sa.Connection, table: sa.Table) -> None:
+    """Rows that are copied bring their numbers; the next row's must be above them."""
+    column = table.autoincrement_column
+    if column is None:
+        return
+    sequence = connection.execute(
+        sa.text("SELECT pg_get_serial_sequence(:table, :column)"), {"table": table.name, "column": column.name}
+    ).scalar_one_or_none()
+    if sequence is not None:
+        highest = connection.execute(sa.select(sa.func.max(column))).scalar_one()
+        connection.execute(
+            sa.text("SELECT setval(CAST(:sequence AS regclass), :next, false)"),
+            {"sequence": sequence, "next": (highest or 0) + 1},
+        )

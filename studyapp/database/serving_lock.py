@@ -1,0 +1,82 @@
+"""Whether a server has a study's database in use."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import sqlalchemy as sa
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.database.store import Store
+
+try:
+    import fcntl
+except ImportError:  # Windows: the database's own locks must do
+    fcntl = None  # type: ignore[assignment]
+
+MOMENT = 2.0
+"""Seconds that PostgreSQL has to notice that a server which was stopped is gone."""
+
+
+def hold_as_server(folder: Path) -> IO[str] | None:
+    """Mark a study as served, for as long as the file that is returned, or a forked process's copy of it, is open.
+
+    Several servers may hold the mark (FOLDER/study.serving) at a time. None where the file system knows no locks.
+
+    Raises
+    ------
+    RelstudyError
+        while the database is being restored
+    """
+    return _lock(folder, shared=True, refusal=f"{folder}: the database is being restored; serve it when that has ended")
+
+
+@contextlib.contextmanager
+def nobody_serves(folder: Path, store: Store) -> Iterator[None]:
+    """A stretch in which no server has the database in use and none can begin to.
+
+    Raises
+    ------
+    RelstudyError
+        where one has
+    """
+    mark = _lock(folder, shared=False, refusal=f"{folder}: a server is running; stop it first")
+    try:
+        if not store.is_sqlite:
+            _require_alone(store)
+        yield
+    finally:
+        if mark is not None:
+            mark.close()
+
+
+def _lock(folder: Path, *, shared: bool, refusal: str) -> IO[str] | None:
+    if fcntl is None:
+        return None
+    mark = open(folder / "study.serving", "a")  # noqa: SIM115 (kept open as long as the lock is held)
+    try:
+        fcntl.flock(mark, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        mark.close()
+        raise RelstudyError(refusal) from None
+    except OSError:  # this file system has no locks
+        mark.close()
+        return None
+    return mark
+
+
+def _require_alone(store: Store) -> None:
+    """Refuse a PostgreSQL database that others are connected to: servers on other machines are seen only there."""
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    deadline = time.monotonic() + MOMENT
+    with store.read_one() as connection:
+        while (count := connection.execute(sa.text(others)).scalar_one()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+    if count:
+        raise RelstudyError(
+            f"the database {store.shown} is in use ({count} other connections); stop every server of the study first"
+        )
