@@ -144,6 +144,15 @@ class Evaluation:
         return pd.DataFrame(rows).set_index("r")
 
     @property
+    def by_rank(self) -> pd.DataFrame:
+        """P@N and R@N, expected over ties; one row a number N of first codes, which is the index."""
+        rows = [
+            {"n": row["n"], "precision": row["precision"]["expected"], "recall": row["recall"]["expected"]}
+            for row in self.figures["ranking"]
+        ]
+        return pd.DataFrame(rows).set_index("n").astype(float)
+
+    @property
     def areas(self) -> pd.Series:
         """AUPRC by rule, and RAMAP by radius."""
         areas = {f"AUPRC ({rule})": area for rule, area in self.figures["auprc"].items()}

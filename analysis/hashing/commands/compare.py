@@ -25,10 +25,18 @@ if TYPE_CHECKING:
 @click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs of mAP at k; repeat.")
 @click.option("--splits", is_flag=True, help="Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
 @click.option("--preset", default="default", show_default=True, help="Conventions by name.")
+@click.option("--figures", help="Write the curves of all systems, each in one picture, as SVG to this folder.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def compare_command(
-    tables: tuple[str, ...], radius: int, k: tuple[int, ...], splits: bool, preset: str, seed: int, as_json: bool
+    tables: tuple[str, ...],
+    radius: int,
+    k: tuple[int, ...],
+    splits: bool,
+    preset: str,
+    figures: str | None,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Several systems' count tables side by side, with paired differences over the same queries.
 
@@ -49,20 +57,25 @@ def compare_command(
         result = compare_splits(_by_split(loaded), radius=radius, conventions=conventions, k=k)
     else:
         result = compare(loaded, radius=radius, conventions=conventions, seed=seed, k=k)
+    if figures is not None:
+        from relstudy.analysis.hashing.metrics.plots import write_comparison_figures
+
+        for path in write_comparison_figures(loaded, figures, conventions):
+            say(f"wrote {path}")
     if as_json:
         print_json(result)
         return
     if splits:
         _print_splits(result)
         return
-    rows = [[name, *_figures(figures)] for name, figures in result["systems"].items()]
+    rows = [[name, *_figures(system)] for name, system in result["systems"].items()]
     columns = [name for name in next(iter(result["systems"].values())) if name not in ("bits", "map", "map_interval")]
     print_table(rows, ["system", "bits", "mAP", "95% interval", "over ties", *columns])
     if result["comparisons"]:
         click.echo()
-        figures = ["map", *(f"map_at_{cut}" for cut in k)]
+        compared = ["map", *(f"map_at_{cut}" for cut in k)]
         differences = [
-            [c["first"], c["second"], *(_interval(c[f"{figure}_difference"]) for figure in figures)]
+            [c["first"], c["second"], *(_interval(c[f"{figure}_difference"]) for figure in compared)]
             for c in result["comparisons"]
         ]
         titles = ["mAP difference [95% interval]", *(f"mAP@{cut} difference" for cut in k)]

@@ -15,8 +15,6 @@ from relstudy.common.errors import RelstudyError
 if TYPE_CHECKING:
     import numpy as np
 
-    from relstudy.analysis.hashing.encoders.base import Encoder
-
 
 @click.command("truth")
 @click.option("--kind", type=click.Choice(["epsilon-ball", "k-nn", "judgments"]), required=True)
@@ -184,20 +182,25 @@ def split_command(
 @click.option(
     "--train-labels", help="Labels of the training vectors, for supervised encoders; ksh and grh take several each."
 )
-@click.option("--alpha", type=click.FloatRange(0, 1), help="Weight of the graph, of grh; 0.9 by default.")
-@click.option("--encode", "files", nargs=2, multiple=True, required=True, help="VECTORS.npy CODES.npy; repeat.")
+@click.option(
+    "--alpha", type=click.FloatRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
+)
+@click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
 @click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
 @click.option("--margin", type=click.FloatRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
 @click.option("--shift", type=click.FloatRange(min=0), help="m of m-dsh, in bits; 4 by default.")
-@click.option("--save", help="Where to write the deep encoder (.npz).")
-@click.option("--load", help="A deep encoder that --save wrote, instead of --train.")
+@click.option("--save", help="Where to write the encoder (.npz), to apply it later.")
+@click.option("--load", help="An encoder that --save wrote, instead of --train.")
+@click.option(
+    "--project", nargs=2, multiple=True, help="VECTORS.npy REAL.npy: the real values whose signs are the bits; repeat."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def encode_command(
     encoder: str,
     files: tuple[tuple[str, str], ...],
-    alpha: float | None,
+    project: tuple[tuple[str, str], ...],
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -210,56 +213,56 @@ def encode_command(
     Example:
       relstudy hash encode itq --bits 32 --train train.npy --encode q.npy q_codes.npy --encode db.npy db_codes.npy
       relstudy hash encode dsh --bits 12 --train pictures/ --encode others/ codes.npy --save dsh.npz
+      relstudy hash encode dsh --load dsh.npz --encode more/ more_codes.npy
     """
-    import numpy as np
-
-    from relstudy.analysis.hashing.commands.deep import DeepJob, deep_encoder
+    from relstudy.analysis.hashing.commands.baseline import baseline_encoder
+    from relstudy.analysis.hashing.commands.deep import EncodeJob, deep_encoder
     from relstudy.analysis.hashing.encoders import ENCODERS
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
-    from relstudy.common.tables import replacing
 
-    job = DeepJob(encoder, **given)
+    job = EncodeJob(encoder, **given)
     if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
-    if alpha is not None and encoder != "grh":
-        raise click.UsageError("--alpha is of grh.")
     if job.load is None and (job.bits is None or job.train is None):
         raise click.UsageError("Give --bits and --train, or --load.")
-    fitted: Encoder
-    if encoder in DEEP_ENCODERS:
-        fitted, sources, summary = deep_encoder(job, files)
-    else:
-        if unused := job.given(*job.ALONE):
-            raise click.UsageError(f"{', '.join(unused)}: for {', '.join(DEEP_ENCODERS)} alone.")
-        assert job.bits is not None and job.train is not None
-        labels = None if job.train_labels is None else label_array_in(job.train_labels)
-        training = vectors_in(job.train)
-        sources = [vectors_in(source) for source, _ in files]
-        for (file, _), vectors in zip(files, sources, strict=True):
-            if vectors.shape[1] != training.shape[1]:
-                raise RelstudyError(
-                    f"{file} has vectors of {vectors.shape[1]} numbers and {job.train} of {training.shape[1]}; "
-                    "they must be equal"
-                )
-        settings = {} if alpha is None else {"alpha": alpha}
-        fitted = ENCODERS[encoder](job.bits, job.seed, **settings).fit(training, labels)
-        summary = {"trained_on": len(training)}
+    if not files and not project and job.save is None:
+        raise click.UsageError("Give --encode, --project or --save: what is to be written.")
+    learn = deep_encoder if encoder in DEEP_ENCODERS else baseline_encoder
+    fitted, sources, summary = learn(job, [source for source, _ in (*files, *project)])
     written = []
-    for (_, target), vectors in progress(list(zip(files, sources, strict=True)), "files", len(files)):
-        codes = fitted.encode(vectors)
-        with replacing(target) as beside, open(beside, "wb") as handle:
-            np.save(handle, codes.unpacked(), allow_pickle=False)
+    for (_, target), items in progress(list(zip(files, sources, strict=False)), "files", len(files)):
+        codes = fitted.encode(items)
+        _write(target, codes.unpacked())
         written.append({"file": target, "codes": len(codes)})
         if not as_json:
             say(f"{len(codes)} codes of {codes.bits} bits by {encoder}; wrote {target}")
+    for (_, target), items in zip(project, sources[len(files) :], strict=True):
+        _write(target, fitted.real_values(items))
+        written.append({"file": target, "items": len(items)})
+        if not as_json:
+            say(f"{len(items)} items of {fitted.bits} real values by {encoder}; wrote {target}")
+    notes = summary.pop("notes", [])
     if as_json:
-        print_json({"encoder": encoder, "bits": fitted.bits, "seed": fitted.seed, **summary, "files": written})
-    elif "epochs" in summary:
+        told = {"notes": notes} if notes else {}
+        print_json({"encoder": encoder, "bits": fitted.bits, "seed": fitted.seed, **summary, **told, "files": written})
+        return
+    for note in notes:
+        click.echo(note)
+    if "epochs" in summary:
         click.echo(
             f"learned from {summary['trained_on']} items in {summary['epochs']} of at most {summary['at_most']} "
             f"epochs; kept epoch {summary['kept_epoch']}, of the smallest loss {summary['judged_on']}: "
             f"{summary['loss']:.4g}"
         )
+
+
+def _write(target: str, array: np.ndarray) -> None:
+    import numpy as np
+
+    from relstudy.common.tables import replacing
+
+    with replacing(target) as beside, open(beside, "wb") as handle:
+        np.save(handle, array, allow_pickle=False)
 
 
 def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:

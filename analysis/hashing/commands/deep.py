@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DeepJob:
-    """What a deep encoder is asked for on the command line; None is what was not given."""
+class EncodeJob:
+    """What an encoder is asked for on the command line; None is what was not given."""
 
     encoder: str
     seed: int
@@ -35,8 +36,10 @@ class DeepJob:
     save: str | None
     load: str | None
 
-    ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "margin", "shift", "save", "load")
-    """The options that the other encoders do not have."""
+    alpha: float | None
+
+    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "margin", "shift")
+    """The options that the baselines do not have."""
 
     def given(self, *names: str) -> list[str]:
         """Those of these options that were given, as they are typed."""
@@ -78,13 +81,13 @@ def items_in(source: str) -> np.ndarray:
     return array
 
 
-def deep_encoder(
-    job: DeepJob, files: tuple[tuple[str, str], ...]
-) -> tuple[DeepEncoder, list[np.ndarray], dict[str, Any]]:
+def deep_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[DeepEncoder, list[np.ndarray], dict[str, Any]]:
     """An encoder, learned or read from a file; what it is to encode; and what happened, for the summary."""
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, need_extra
     from relstudy.analysis.hashing.encoders.deep.saved import save_encoder
 
+    if job.alpha is not None:
+        raise click.UsageError("--alpha is of grh.")
     need_extra()
     if job.load is not None:
         unused = job.given("bits", "train", "train_labels", "train_superclasses", "epochs", "margin", "shift", "save")
@@ -104,9 +107,9 @@ def deep_encoder(
     return encoder, sources, happened
 
 
-def _sources(files: tuple[tuple[str, str], ...], shape: tuple[int, ...], learned_from: str) -> list[np.ndarray]:
-    sources = [items_in(source) for source, _ in files]
-    for (file, _), items in zip(files, sources, strict=True):
+def _sources(files: Sequence[str], shape: tuple[int, ...], learned_from: str) -> list[np.ndarray]:
+    sources = [items_in(file) for file in files]
+    for file, items in zip(files, sources, strict=True):
         if items.shape[1:] != shape:
             raise RelstudyError(
                 f"{file} has items of the shape {items.shape[1:]} and {learned_from} of {shape}; they must be equal"

@@ -9,8 +9,11 @@ import click
 from relstudy.analysis.hashing.commands.compare import buckets_command, compare_command, demo_command, health_command
 from relstudy.analysis.hashing.commands.data import encode_command, split_command, truth_command
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.common.console import print_json, print_table, progress, say
+
+DENOMINATORS = ["relevant", "min(K, relevant)", "hits", "first K relevant"]
 
 
 @click.group("hash")
@@ -120,7 +123,7 @@ def count_command(
 @click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs for precision and mAP at k; repeat.")
 @click.option("--radius", multiple=True, type=click.IntRange(min=0), help="Radii to show; all by default.")
 @click.option("--preset", default="default", show_default=True, help="Conventions of a published evaluator, by name.")
-@click.option("--denominator", type=click.Choice(["relevant", "min(K, relevant)", "hits"]), help="Of mAP at k.")
+@click.option("--denominator", type=click.Choice(DENOMINATORS), help="Of mAP at k.")
 @click.option(
     "--no-relevant", type=click.Choice(["skip", "zero", "skip-unlabelled"]), help="Queries without a relevant code."
 )
@@ -194,6 +197,7 @@ for _command in (
     compare_command,
     health_command,
     buckets_command,
+    look_up_command,
     scores_command,
     audit_command,
     demo_command,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, vectors_in
 from relstudy.common.console import print_json, print_table, say
 
+if TYPE_CHECKING:
+    from relstudy.analysis.hashing.codes.packed import Codes
+
 
 @click.command("scores")
-@click.option("--codes", required=True, help="Codes of all judged items: .npy, or text of hexadecimal codes.")
+@click.option("--codes", required=True, help="Codes of all judged items, or of the queries: .npy, or hexadecimal text.")
 @click.option("--ids", required=True, help="Id of each code, one a line.")
+@click.option("--database", help="Codes of the results, where they are not those of --codes.")
+@click.option("--database-ids", help="Id of each code of --database, one a line.")
 @click.option("--judgments", required=True, help="Judgments table.")
 @click.option("--format", "form", type=FORMATS, default="auto", help="What the code file holds.")
 @click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
@@ -23,6 +28,8 @@ from relstudy.common.console import print_json, print_table, say
 def scores_command(
     codes: str,
     ids: str,
+    database: str | None,
+    database_ids: str | None,
     judgments: str,
     form: Any,
     bits: int | None,
@@ -37,21 +44,22 @@ def scores_command(
     Example:
       relstudy hash scores --codes codes.npy --ids ids.txt --judgments judgments.csv --system itq32 -o itq32.csv
       relstudy score itq32.csv --judgments judgments.csv
+      relstudy hash scores --codes texts.npy --ids texts.txt --database pictures.npy --database-ids pictures.txt \\
+          --judgments judgments.csv -o cross.csv
     """
     from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
-    from relstudy.analysis.hashing.truth.labels import read_ids
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.common.errors import RelstudyError
     from relstudy.mapping.scores.table import write_scores
 
+    if (database is None) != (database_ids is None):
+        raise click.UsageError("--database and --database-ids go together.")
     judged = read_judgments(judgments)
-    item_codes, notes = codes_in([codes], form, bits)
-    names = read_ids(ids)
-    if len(names) != len(item_codes):
-        raise RelstudyError(
-            f"{ids} has {len(names)} ids for the {len(item_codes)} codes of {codes}; one each is needed"
-        )
-    table = hamming_scores(judged.frame, item_codes, names, system)
+    items, notes = _named_codes(codes, ids, form, bits)
+    results = None
+    if database is not None and database_ids is not None:
+        results, more = _named_codes(database, database_ids, form, bits)
+        notes += more
+    table = hamming_scores(judged.frame, *items, system, results=results)
     write_scores(table.assign(direction="higher"), output)
     ndcg = graded_ndcg(judged, table, k=k)
     weights = judged.probability_note() or "each pair weighs 1 / its inclusion probability"
@@ -81,6 +89,18 @@ def scores_command(
         click.echo(f"gain: judgment minus the lowest value of scale {scale.scale.name} ({scale.note}), at least 0")
         click.echo(f"weights: {weights}")
         click.echo(f"tie-aware graded nDCG{'' if k is None else f'@{k}'} of the judged results: {ndcg}")
+
+
+def _named_codes(file: str, ids: str, form: Any, bits: int | None) -> tuple[tuple[Codes, list[str]], list[str]]:
+    """Codes and their ids, and what was decided of the file without being told."""
+    from relstudy.analysis.hashing.truth.labels import read_ids
+    from relstudy.common.errors import RelstudyError
+
+    codes, notes = codes_in([file], form, bits)
+    names = read_ids(ids)
+    if len(names) != len(codes):
+        raise RelstudyError(f"{ids} has {len(names)} ids for the {len(codes)} codes of {file}; one each is needed")
+    return (codes, names), notes
 
 
 @click.command("audit")

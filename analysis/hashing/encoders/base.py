@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -72,11 +73,18 @@ class Encoder(ABC):
 
     def encode(self, vectors: np.ndarray) -> Codes:
         """The codes of vectors (n, D), block by block, so that they may lie in a file mapped into memory."""
+        words = [Codes.from_signs(values).columns for values in self._projected(vectors)]
+        return Codes(np.concatenate(words, axis=1), self.bits)
+
+    def real_values(self, vectors: np.ndarray) -> np.ndarray:
+        """The real values whose signs are the bits of the codes: float32 (n, Q)."""
+        return np.concatenate([values.astype(np.float32) for values in self._projected(vectors)])
+
+    def _projected(self, vectors: np.ndarray) -> Iterator[np.ndarray]:
         if vectors.ndim != 2 or vectors.shape[1] != self.width_:
             raise RelstudyError(f"vectors of the shape (n, {self.width_}) are needed, this array has {vectors.shape}")
-        blocks = (vectors[start : start + BLOCK] for start in range(0, max(1, len(vectors)), BLOCK))
-        words = [Codes.from_signs(self.project(np.asarray(block, dtype=float))).columns for block in blocks]
-        return Codes(np.concatenate(words, axis=1), self.bits)
+        for start in range(0, max(1, len(vectors)), BLOCK):
+            yield self.project(np.asarray(vectors[start : start + BLOCK], dtype=float))
 
 
 def principal_directions(centred: np.ndarray, number: int) -> np.ndarray:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics import average_precision_score
 from sklearn.svm import LinearSVC
 
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.encoders.projections import ITQ
 from relstudy.common.errors import RelstudyError
+
+ALPHAS = (0.6, 0.7, 0.8, 0.9, 1.0)
+"""Weights of the graph that are tried; at the first the codes are those of ITQ."""
+MOST_TRIED = 1000
+"""Training items on which the weight is chosen."""
 
 
 @dataclass
@@ -23,24 +29,58 @@ class GRH(Encoder):
 
     Parameters
     ----------
-    alpha : weight of the graph against the first bits L0, from 0 to 1. A point's bit follows its neighbours' mean m
-        where alpha |m| is above 1 - alpha; in a graph of whole classes |m| is seldom near 1, so that 0.6 changes next
-        to nothing and the codes stay those of ITQ.
+    alpha : weight of the graph against the first bits L0, from 0 to 1; by default one of `ALPHAS`, chosen on a part of
+        the training data that is held out for it. A point's bit follows its neighbours' mean m where alpha |m| is above
+        1 - alpha; in a graph of whole classes |m| is seldom near 1, so that 0.6 changes next to nothing and the codes
+        stay those of ITQ. More helps where the labels are what is looked for, and harms where they are not.
     rounds : of smoothing and refitting
     strength : C of the linear classifiers
     """
 
-    alpha: float = 0.9
+    alpha: float | None = None
     rounds: int = 4
     strength: float = 1.0
     supervised: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.alpha <= 1:
+        if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise RelstudyError(f"alpha of grh must be from 0 to 1, not {self.alpha}")
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None
+        self.held_out_: dict[float, tuple[float, float]] = {}
+        if self.alpha is None:
+            self.held_out_ = self._tried(vectors, labels)
+        self.alpha_ = self.alpha if self.alpha is not None else one_standard_error(self.held_out_)
+        self._fit_planes(vectors, labels)
+
+    def choice(self) -> str:
+        """How the weight of the graph came about, in a sentence."""
+        if not self.held_out_:
+            return f"alpha {self.alpha_:g}, as given"
+        tried = ", ".join(f"{alpha:g}: {mean:.4f}" for alpha, (mean, _) in self.held_out_.items())
+        return (
+            f"alpha {self.alpha_:g}, the smallest whose mAP on held-out training items lies within one standard error "
+            f"of the best ({tried})"
+        )
+
+    def _tried(self, vectors: np.ndarray, labels: np.ndarray) -> dict[float, tuple[float, float]]:
+        """Mean over held-out queries of average precision by shared labels, and how far its difference from the best
+        may err, for each alpha."""
+        order = np.random.default_rng(self.seed).permutation(len(vectors))[:MOST_TRIED]
+        held_out, rest = np.split(order, [max(2, len(order) // 5)])
+        if len(rest) < 2:
+            return {ALPHAS[0]: (0.0, 0.0)}
+        precision = {}
+        for alpha in ALPHAS:
+            encoder = replace(self, alpha=alpha).fit(vectors[rest], labels[rest])
+            codes = [encoder.encode(vectors[rows]).unpacked() for rows in (held_out, rest)]
+            precision[alpha] = _average_precision(*codes, _shared(labels[held_out], labels[rest]))
+        means = {alpha: float(values.mean()) for alpha, values in precision.items()}
+        best = precision[max(means, key=lambda alpha: means[alpha])]
+        return {alpha: (means[alpha], _standard_error(best - own)) for alpha, own in precision.items()}
+
+    def _fit_planes(self, vectors: np.ndarray, labels: np.ndarray) -> None:
         start = ITQ(min(self.bits, vectors.shape[1]), self.seed).fit(vectors)
         first = _more_bits(_signs(start.project(vectors)), self.bits, self.seed)
         self.mean_ = vectors.mean(axis=0)
@@ -50,7 +90,7 @@ class GRH(Encoder):
         self.weights_, self.offsets_ = np.zeros((vectors.shape[1], self.bits)), np.zeros(self.bits)
         bits, targets = first, np.zeros_like(first)
         for _ in range(self.rounds):
-            smooth = _signs(self.alpha * neighbourhood.mean(bits) + (1 - self.alpha) * first)
+            smooth = _signs(self.alpha_ * neighbourhood.mean(bits) + (1 - self.alpha_) * first)
             # A bit whose targets are those of the round before has its classifier already.
             changed = np.flatnonzero((smooth != targets).any(axis=0))
             if not len(changed):
@@ -106,6 +146,43 @@ class Neighbourhood:
         return np.asarray(np.divide(total, degree[:, None], out=np.zeros_like(total), where=degree[:, None] > 0))[
             self.group
         ]
+
+
+def one_standard_error(tried: dict[float, tuple[float, float]]) -> float:
+    """The smallest setting whose mean lies within one standard error of the best (Breiman et al. 1984).
+
+    Parameters
+    ----------
+    tried : setting -> mean, and the standard error of its difference from the best
+
+    Examples
+    --------
+    >>> one_standard_error({0.6: (0.20, 0.01), 0.8: (0.24, 0.02), 1.0: (0.25, 0.0)})
+    0.8
+    """
+    best = max(mean for mean, _ in tried.values())
+    return min(setting for setting, (mean, error) in tried.items() if best - mean <= error)
+
+
+def _standard_error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.inf
+
+
+def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    if first.ndim == 1:
+        return np.asarray(first[:, None] == second)
+    return np.asarray((first != 0).astype(float) @ (second != 0).T > 0)
+
+
+def _average_precision(queries: np.ndarray, database: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+    """Of each query with a relevant item, ties at their last precision: float (queries,)."""
+    signs = [np.where(bits, 1.0, -1.0) for bits in (queries, database)]
+    near = signs[0] @ signs[1].T
+    some = relevant.any(axis=1)
+    if not some.any():
+        return np.zeros(1)
+    pairs = zip(relevant[some], near[some], strict=True)
+    return np.array([average_precision_score(wanted, score) for wanted, score in pairs])
 
 
 def _signs(values: np.ndarray) -> np.ndarray:

@@ -18,11 +18,13 @@ import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.first_ranks import Tie, ranks_taken
+from relstudy.analysis.hashing.metrics.first_relevant import first_relevant_precision
 from relstudy.analysis.hashing.metrics.harmonic import harmonic_difference
 from relstudy.analysis.hashing.metrics.hypergeometric import mean_inverse, no_hit_probability
+from relstudy.analysis.hashing.metrics.tied_groups import group_sum
 
-Denominator = Literal["relevant", "min(K, relevant)", "hits"]
-DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits")
+Denominator = Literal["relevant", "min(K, relevant)", "hits", "first K relevant"]
+DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits", "first K relevant")
 
 
 def average_precision(
@@ -36,7 +38,9 @@ def average_precision(
     tie : which order of ties
     k : cut-off, at least 1; None for the whole ranking
     denominator : what the sum of precisions is divided by: all `relevant` codes; `min(K, relevant)`; or the `hits`
-        within the cut-off, as some published evaluators do (finding more can then lower the figure)
+        within the cut-off, as some published evaluators do (finding more can then lower the figure). With
+        `first K relevant` k is no cut-off: the mean precision at the first min(k, relevant) relevant codes, whatever
+        their ranks
 
     Returns
     -------
@@ -50,13 +54,15 @@ def average_precision(
     >>> [round(float(average_precision(table, tie)[0]), 4) for tie in ("pessimistic", "expected", "optimistic")]
     [0.3544, 0.6072, 1.0]
     """
+    if denominator == "first K relevant" and k is not None:
+        return first_relevant_precision(table, k, tie)
     total, relevant = table.total.astype(float), table.relevant.astype(float)
     before, taken = ranks_taken(table, k)
     hits_before = np.cumsum(relevant, axis=1) - relevant
     relevant_codes = relevant.sum(axis=1)
     if denominator == "hits" and k is not None:
         return _over_hits(table, tie, before, hits_before, taken)
-    added = _group_sum(total, relevant, before, hits_before, taken, tie).sum(axis=1)
+    added = group_sum(total, relevant, before, hits_before, taken, tie).sum(axis=1)
     bottom = (
         relevant_codes if k is None or denominator == "relevant" else np.minimum(relevant_codes, min(k, table.codes))
     )
@@ -74,25 +80,10 @@ def average_precision_within(table: CountTable, radius: int, tie: Tie = "expecte
     before, taken = ranks_taken(table, None)
     hits_before = np.cumsum(relevant, axis=1) - relevant
     within = slice(0, radius + 1)
-    added = _group_sum(total, relevant, before, hits_before, taken, tie)[:, within].sum(axis=1)
+    added = group_sum(total, relevant, before, hits_before, taken, tie)[:, within].sum(axis=1)
     hits = relevant[:, within].sum(axis=1)
     values = np.divide(added, hits, out=np.zeros(len(hits)), where=hits > 0)
     return np.where(relevant.sum(axis=1) > 0, values, np.nan)
-
-
-def _group_sum(
-    n: np.ndarray, m: np.ndarray, before: np.ndarray, hits: np.ndarray, t: np.ndarray, tie: Tie
-) -> np.ndarray:
-    if tie == "expected":
-        slope = np.divide(m - 1, n - 1, out=np.zeros_like(n), where=n > 1)
-        share = np.divide(m, n, out=np.zeros_like(n), where=n > 0)
-        return np.asarray(share * (slope * t + (hits + 1 - slope * (before + 1)) * harmonic_difference(before, t)))
-    if tie == "optimistic":
-        j = np.minimum(t, m)
-        return np.asarray(j + (hits - before) * harmonic_difference(before, j))
-    misses = n - m
-    j = np.maximum(0.0, t - misses)
-    return np.asarray(j + (hits - before - misses) * harmonic_difference(before + misses, j))
 
 
 def _over_hits(
@@ -101,7 +92,7 @@ def _over_hits(
     # Divided by a random number of hits: condition on how many relevant codes of the cut group fall inside.
     total, relevant = table.total.astype(float), table.relevant.astype(float)
     whole = taken == total
-    added = np.where(whole, _group_sum(total, relevant, before, hits_before, taken, tie), 0.0).sum(axis=1)
+    added = np.where(whole, group_sum(total, relevant, before, hits_before, taken, tie), 0.0).sum(axis=1)
     full_hits = np.where(whole, relevant, 0.0).sum(axis=1)
     result = np.divide(added, full_hits, out=np.zeros(len(added)), where=full_hits > 0)
     query, group = np.nonzero(~whole & (taken > 0))  # at most one group a query
@@ -166,7 +157,7 @@ def _value_by_hits(
     added: np.ndarray, t: np.ndarray, inside: np.ndarray, before: np.ndarray, hits: np.ndarray, tie: Tie
 ) -> np.ndarray:
     # Of `inside` relevant codes among the t taken, the group is a whole one.
-    values = added + _group_sum(t, inside, before, hits, t, tie)
+    values = added + group_sum(t, inside, before, hits, t, tie)
     return np.divide(values, hits + inside, out=np.zeros_like(values), where=hits + inside > 0)
 
 

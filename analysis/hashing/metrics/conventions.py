@@ -78,6 +78,8 @@ PRESETS: dict[str, Conventions] = {
     "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
     # Yuan et al. 2020 (CSQ) divide by the hits, leave out queries without a label, and count others without a hit as 0.
     "csq": Conventions(denominator="hits", no_relevant="skip-unlabelled"),
+    # Jiang and Li 2017 (DCMH) average over the first k relevant codes; a query without any adds 0.
+    "dcmh": Conventions(denominator="first K relevant", no_relevant="zero"),
     # trec_eval divides by all relevant items; a topic whose judged items are all irrelevant counts as 0.
     "trec-eval": Conventions(denominator="relevant", no_relevant="zero"),
 }

@@ -18,6 +18,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import (
     mean_over_queries,
 )
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
+from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.errors import RelstudyError
 
 LITERAL = "begins at radius 1 as printed, so that codes shifted by one bit score higher"
@@ -77,6 +78,7 @@ def evaluate(
             ).as_json()
             for cut in k
         },
+        "ranking": [point.as_json() for point in ranking_curve(table, rules.no_relevant)],
         "map_within_radius": {
             str(r): TieInterval(
                 *(mean_over_queries(average_precision_within(table, r, tie), rules.no_relevant) for tie in TIES)

@@ -47,7 +47,8 @@ def mean_average_precision(
     >>> round(mean_average_precision(table).expected, 4)
     0.6072
     """
-    if no_hit == "skip" and k is not None:
+    # Among the first k relevant codes, whatever their ranks, every query with a relevant code has one.
+    if no_hit == "skip" and k is not None and denominator != "first K relevant":
         return _mean_of_hit_queries(table, k, denominator)
     return TieInterval(*(mean_over_queries(average_precision(table, tie, k, denominator), no_relevant) for tie in TIES))
 

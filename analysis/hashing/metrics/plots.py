@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.lookup.sweep import LookUp
 from relstudy.analysis.hashing.metrics.ball import lookup_cost
 from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.metrics.first_ranks import TIES
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
+from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.figures import MUTED, SERIES, drawing, svg
 from relstudy.common.tables import write_text
 
@@ -36,6 +41,48 @@ def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone
     with drawing(4.4, 3.6) as figure:
         _draw_precision_recall(figure.subplots(), table, conventions)
         return svg(figure, "Precision against recall over Hamming radii", alone=alone)
+
+
+def ranking_curves(tables: Mapping[str, CountTable], conventions: Conventions, *, alone: bool = False) -> str:
+    """P@N and R@N over N, a line a system: expected over ties, and behind it what their order can make of them."""
+    with drawing(8.8, 3.4) as figure:
+        sides = figure.subplots(1, 2)
+        for (name, table), colour in zip(tables.items(), cycle(SERIES), strict=False):
+            points = ranking_curve(table, conventions.no_relevant)
+            ranks = [point.n for point in points]
+            for axes, figures in zip(sides, ([p.precision for p in points], [p.recall for p in points]), strict=True):
+                low, mean, high = (np.array([getattr(f, tie) for f in figures], dtype=float) for tie in TIES)
+                axes.fill_between(ranks, low, high, color=colour, alpha=0.15, lw=0)
+                axes.plot(ranks, mean, color=colour, label=name)
+        for axes, title in zip(sides, ("precision", "recall"), strict=True):
+            axes.set(xscale="log", xlabel="first N codes", ylabel=title, ylim=(0, 1.02))
+        if len(tables) > 1:
+            sides[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return svg(figure, "Precision and recall of the first N codes", alone=alone)
+
+
+def precision_recall_curves(tables: Mapping[str, CountTable], conventions: Conventions, *, alone: bool = False) -> str:
+    """Micro precision against micro recall over the radii of several systems (Moran 2016, figure 3.8)."""
+    with drawing(6.4, 3.6) as figure:
+        axes = figure.subplots()
+        for (name, table), colour in zip(tables.items(), cycle(SERIES), strict=False):
+            curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
+            axes.plot(curve.recall_micro, curve.precision_micro, color=colour, marker="o", ms=3, label=name)
+        axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return svg(figure, "Precision against recall over Hamming radii", alone=alone)
+
+
+def write_comparison_figures(
+    tables: Mapping[str, CountTable], folder: str | os.PathLike[str], conventions: Conventions
+) -> list[Path]:
+    """Write the curves of several systems, each in one picture; returns the files."""
+    tables = {name: conventions.queries_counted(table) for name, table in tables.items()}
+    pictures = {
+        "precision_recall.svg": precision_recall_curves(tables, conventions, alone=True),
+        "ranking.svg": ranking_curves(tables, conventions, alone=True),
+    }
+    return _write(pictures, folder)
 
 
 def evaluation_figure(table: CountTable, conventions: Conventions) -> Figure:
@@ -85,6 +132,24 @@ def lookup_curve(table: CountTable, *, alone: bool = False) -> str:
         return svg(figure, "What a look-up within a Hamming radius costs", alone=alone)
 
 
+def look_up_figure(rows: Sequence[LookUp], *, alone: bool = False) -> str:
+    """Processor time a query against recall, a line for each K and L, a point for each number of flips."""
+    scan, *settings = rows
+    with drawing(6.4, 3.4) as figure:
+        axes = figure.subplots()
+        lines = list(dict.fromkeys((row.bits, row.tables) for row in settings))
+        for colour, (bits, tables) in zip(cycle(SERIES), lines, strict=False):
+            points = [row for row in settings if (row.bits, row.tables) == (bits, tables) and row.recall is not None]
+            recall, spent = [row.recall for row in points], [row.milliseconds for row in points]
+            label = f"{tables} table{'s' if tables != 1 else ''} of {bits} bits"
+            axes.plot(recall, spent, color=colour, marker="o", ms=4, label=label)
+        axes.axhline(scan.milliseconds, color=MUTED, ls=":", label="scan of all codes")
+        axes.set_yscale("log")
+        axes.set(xlabel="recall", ylabel="milliseconds a query", xlim=(0, 1.02))
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return svg(figure, "Time of look-up against recall", alone=alone)
+
+
 def code_histogram(unique: UniqueCodes, *, alone: bool = False) -> str:
     """How the database fills its codes, fullest first (Ding, Li and Li 2018, figures 1 and 8)."""
     counts = np.sort(unique.multiplicity)[::-1]
@@ -107,8 +172,13 @@ def write_figures(table: CountTable, folder: str | os.PathLike[str], conventions
     pictures = {
         "radius_curves.svg": radius_curves(table, conventions, alone=True),
         "precision_recall.svg": precision_recall_curve(table, conventions, alone=True),
+        "ranking.svg": ranking_curves({"": table}, conventions, alone=True),
         "lookup.svg": lookup_curve(table, alone=True),
     }
+    return _write(pictures, folder)
+
+
+def _write(pictures: Mapping[str, str], folder: str | os.PathLike[str]) -> list[Path]:
     paths = []
     for name, text in pictures.items():
         path = Path(folder) / name

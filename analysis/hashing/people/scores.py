@@ -24,26 +24,45 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 
 
-def rows_of_pairs(judgments: pd.DataFrame, ids: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_pairs(
+    judgments: pd.DataFrame, ids: Sequence[str], result_ids: Sequence[str] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of each judged pair's query and result, int64 (pairs,) each; -1 where an id is unknown.
 
     Parameters
     ----------
     judgments : with query_id and result_id
     ids : the id of each code or vector, in its order, each once
+    result_ids : those of the results, where they are coded apart
     """
-    index = pd.Index(list(ids))
-    if index.has_duplicates:
-        raise RelstudyError(f"the id {index[index.duplicated()][0]!r} stands more than once; ids must differ")
-    query_rows = index.get_indexer(pd.Index(judgments["query_id"]))
-    result_rows = index.get_indexer(pd.Index(judgments["result_id"]))
+    query_rows = _index(ids).get_indexer(pd.Index(judgments["query_id"]))
+    result_rows = _index(ids if result_ids is None else result_ids).get_indexer(pd.Index(judgments["result_id"]))
     if not ((query_rows >= 0) & (result_rows >= 0)).any():
         raise RelstudyError("no judged pair has both its ids among the codes; check that they are written alike")
     return query_rows, result_rows
 
 
-def hamming_scores(judgments: pd.DataFrame, codes: Codes, ids: Sequence[str], system: str = "hash") -> pd.DataFrame:
+def _index(ids: Sequence[str]) -> pd.Index:
+    index = pd.Index(list(ids))
+    if index.has_duplicates:
+        raise RelstudyError(f"the id {index[index.duplicated()][0]!r} stands more than once; ids must differ")
+    return index
+
+
+def hamming_scores(
+    judgments: pd.DataFrame,
+    codes: Codes,
+    ids: Sequence[str],
+    system: str = "hash",
+    *,
+    results: tuple[Codes, Sequence[str]] | None = None,
+) -> pd.DataFrame:
     """A hashing system's score table for the judged pairs: minus the Hamming distance.
+
+    Parameters
+    ----------
+    codes, ids : of all judged items; or of the queries, where
+    results : codes and ids of the results come from another encoder or file
 
     Returns
     -------
@@ -55,10 +74,15 @@ def hamming_scores(judgments: pd.DataFrame, codes: Codes, ids: Sequence[str], sy
     >>> hamming_scores(judged, Codes.from_bits(np.array([[0, 1], [1, 1]], dtype=bool)), ["a", "b"])["score"].tolist()
     [-1.0]
     """
-    query_rows, result_rows = rows_of_pairs(judgments, ids)
+    result_codes, result_ids = (codes, ids) if results is None else results
+    if codes.bits != result_codes.bits:
+        raise RelstudyError(
+            f"query codes have {codes.bits} bits and result codes {result_codes.bits}; they must be equal"
+        )
+    query_rows, result_rows = rows_of_pairs(judgments, ids, result_ids)
     distance = np.zeros(len(query_rows), dtype=np.int64)
-    for word in codes.columns:
-        distance += np.bitwise_count(word[query_rows] ^ word[result_rows])
+    for own, theirs in zip(codes.columns, result_codes.columns, strict=True):
+        distance += np.bitwise_count(own[query_rows] ^ theirs[result_rows])
     return _table(judgments, {system: -distance.astype(float)}, (query_rows >= 0) & (result_rows >= 0))
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.base import BLOCK, Encoder
 from relstudy.analysis.hashing.encoders.deep.items import Standard, check_items
 from relstudy.common.errors import RelstudyError
@@ -122,15 +121,13 @@ class DeepEncoder(Encoder):
             rows.append(np.asarray(apply(self.weights_, filled))[: len(part)])
         return np.concatenate(rows) if rows else np.empty((0, self.bits))
 
-    def encode(self, vectors: np.ndarray) -> Codes:
-        """The codes of items like those that were learned from; they may lie in a file."""
+    def _projected(self, vectors: np.ndarray) -> Iterator[np.ndarray]:
         if vectors.shape[1:] != self.shape_:
             needed = ", ".join(map(str, self.shape_))
             raise RelstudyError(f"items of the shape (n, {needed}) are needed, this array has {vectors.shape}")
         need_extra()
-        blocks = (vectors[start : start + BLOCK] for start in range(0, max(1, len(vectors)), BLOCK))
-        words = [Codes.from_signs(self.project(block)).columns for block in blocks]
-        return Codes(np.concatenate(words, axis=1), self.bits)
+        for start in range(0, max(1, len(vectors)), BLOCK):
+            yield self.project(vectors[start : start + BLOCK])
 
 
 @dataclass

@@ -104,10 +104,25 @@ def test_bits_that_do_not_change_are_not_learned_again(several, monkeypatch: pyt
     refit = GRH._refit
     monkeypatch.setattr(GRH, "_refit", lambda self, *parts: (fitted.append(len(parts[2])), refit(self, *parts))[1])
     classes = several[1].argmax(axis=1)
-    codes = GRH(8, rounds=6).fit(several[0], classes).encode(several[0])
+    codes = GRH(8, rounds=6, alpha=0.9).fit(several[0], classes).encode(several[0])
     assert fitted[0] == 8
     assert sum(fitted) < 6 * 8
-    assert (codes.columns == GRH(8, rounds=12).fit(several[0], classes).encode(several[0]).columns).all()
+    assert (codes.columns == GRH(8, rounds=12, alpha=0.9).fit(several[0], classes).encode(several[0]).columns).all()
+
+
+@pytest.mark.slow
+def test_alpha_is_chosen_on_a_held_out_part_and_said(several) -> None:
+    vectors, labels = several
+    helped = GRH(8).fit(vectors, labels)
+    assert helped.alpha_ > 0.6
+    assert len(helped.held_out_) == 5
+    assert f"alpha {helped.alpha_:g}, the smallest whose mAP on held-out training items" in helped.choice()
+    # Labels that the vectors know nothing of are no reason to leave ITQ's bits.
+    unrelated = np.random.default_rng(0).integers(0, 10, 300)
+    kept = GRH(8).fit(vectors, unrelated)
+    assert kept.alpha_ == 0.6
+    assert GRH(8, alpha=0.9).fit(vectors, labels).choice() == "alpha 0.9, as given"
+    assert GRH(2).fit(vectors[:2], np.array([0, 1])).alpha_ == 0.6  # too few to hold any out
 
 
 def test_alpha_is_an_option_and_has_its_range(tmp_path: Path, several) -> None:

@@ -70,7 +70,7 @@ def test_a_preset_is_the_rule_of_its_evaluator(preset: str, relevant: np.ndarray
 
 
 def test_every_preset_but_the_default_is_tested() -> None:
-    assert set(PRESETS) == {"default", "csq", *RULES}  # csq: test_published_rules
+    assert set(PRESETS) == {"default", "csq", "dcmh", *RULES}  # test_published_rules, test_ranking_curve
 
 
 def test_dividing_by_hits_is_what_gives_figures_of_the_size_of_jiang_li_and_lis_table_2() -> None:
