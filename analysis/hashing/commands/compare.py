@@ -255,7 +255,7 @@ def _figures(figures: dict[str, Any]) -> list[str]:
     ]
     width = "–" if ties["expected"] is None else f"{ties['pessimistic']:.4f} to {ties['optimistic']:.4f}"
     interval = "–" if ends["low"] is None else f"{ends['low']:.4f} to {ends['high']:.4f}"
-    return [str(figures["bits"]), cell(ties["expected"]), interval, width, *rest]
+    return [cell(figures["bits"]), cell(ties["expected"]), interval, width, *rest]
 
 
 def _by_split(loaded: dict[str, CountTable]) -> dict[str, dict[str, CountTable]]:

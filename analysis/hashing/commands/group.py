@@ -11,6 +11,7 @@ from relstudy.analysis.hashing.commands.data import encode_command, split_comman
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
+from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
 from relstudy.common.console import print_json, print_table, progress, say
 
 DENOMINATORS = ["relevant", "min(K, relevant)", "hits", "first K relevant"]
@@ -173,6 +174,9 @@ def evaluate_command(
     rows += [[f"R@{cut}", *_interval(figure)] for cut, figure in result["recall_at_k"].items()]
     rows += [[f"mAP@H<={r}", *_interval(figure)] for r, figure in result["map_within_radius"].items()]
     print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
+    if counted.by_rank is not None:
+        say_conventions(result["conventions"])
+        return
     click.echo()
     figures_by_radius = [row | cost for row, cost in zip(result["radius"], result["lookup"], strict=True)]
     shown = figures_by_radius if radius else figures_by_radius[:9]
@@ -198,6 +202,8 @@ for _command in (
     health_command,
     buckets_command,
     look_up_command,
+    rank_command,
+    graded_command,
     scores_command,
     audit_command,
     demo_command,

@@ -64,8 +64,9 @@ class CountTable:
             raise RelstudyError("a count table needs the same number of database codes for every query")
 
     def __repr__(self) -> str:
+        what = f"codes of {self.bits} bits" if self.by_rank is None else f"items by {self.by_rank} distance"
         return (
-            f"CountTable({self.queries} queries x {self.codes} codes of {self.bits} bits, "
+            f"CountTable({self.queries} queries x {self.codes} {what}, "
             f"{int(self.relevant.sum())} relevant pairs by {self.truth})"
         )
 
@@ -78,6 +79,16 @@ class CountTable:
     def bits(self) -> int:
         """Code length Q."""
         return int(self.total.shape[1]) - 1
+
+    @property
+    def by_rank(self) -> str | None:
+        """What ranked, where that is not the Hamming distance: the columns are then levels of ranks, and no radii."""
+        return self.about.get("distance")
+
+    def need_radii(self) -> None:
+        """Refuse a table whose columns are levels of ranks."""
+        if self.by_rank is not None:
+            raise RelstudyError(f"these items were ranked by distance ({self.by_rank}): there is no Hamming radius")
 
     @property
     def codes(self) -> int:
@@ -137,6 +148,7 @@ def without_self(table: CountTable) -> CountTable:
     RelstudyError
         where a query has no (relevant) code at distance 0
     """
+    table.need_radii()
     relevant_too = SELF_LEFT_OUT not in table.truth
     missing = np.flatnonzero((table.relevant if relevant_too else table.total)[:, 0] == 0)
     if len(missing):

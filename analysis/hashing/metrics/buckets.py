@@ -72,6 +72,7 @@ def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
     >>> expected_look_up(counts, 1, 1).retrieved.tolist()
     [1.0]
     """
+    table.need_radii()
     segments(table.bits, width, tables)  # refuses what does not fit
     chance = np.array([collision_probability(table.bits, width, tables, d) for d in range(table.bits + 1)])
     return Buckets(table.total @ chance, table.relevant @ chance, table.relevant.sum(axis=1))

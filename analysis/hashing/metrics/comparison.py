@@ -131,18 +131,21 @@ def compare_splits(
 
 
 def _figures(table: CountTable, radius: int, rules: Conventions, k: Sequence[int]) -> dict[str, Any]:
-    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
-    within = curve.precision_macro[radius]
     at_k = {
         f"map_at_{cut}": mean_average_precision(
             table, cut, rules.denominator, rules.no_relevant, rules.no_hit
         ).as_json()
         for cut in k
     }
+    ranked = {"map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(), **at_k}
+    if table.by_rank is not None:
+        names = (f"precision_radius_{radius}", "empty_balls", "auprc", f"ramap_{radius}")
+        return {"bits": None, **ranked, **dict.fromkeys(names)}
+    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
+    within = curve.precision_macro[radius]
     return {
         "bits": table.bits,
-        "map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(),
-        **at_k,
+        **ranked,
         f"precision_radius_{radius}": None if np.isnan(within) else float(within),
         "empty_balls": int(curve.empty_balls[radius]),
         "auprc": area_under_curve(curve.precision_micro, curve.recall_micro, rules.area),

@@ -21,6 +21,7 @@ from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.errors import RelstudyError
 
+NO_RADIUS = "no Hamming radius, so no figure by one"
 LITERAL = "begins at radius 1 as printed, so that codes shifted by one bit score higher"
 
 
@@ -50,17 +51,15 @@ def evaluate(
     table = rules.queries_counted(table)
     if any(cut < 1 for cut in k):
         raise RelstudyError("a cut-off k must be at least 1")
+    if radius:
+        table.need_radii()
     if any(not 0 <= r <= table.bits for r in radius):
         raise RelstudyError(f"a radius must be from 0 to the code length {table.bits}")
     without = int((table.relevant.sum(axis=1) == 0).sum())
-    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
-    ramaps = list(radius) or list(range(min(table.bits, 8) + 1))
-    costs = lookup_cost(table)
-    shown = list(radius) or list(range(table.bits + 1))
     return {
         "queries": table.queries,
         "codes": table.codes,
-        "bits": table.bits,
+        "bits": table.bits if table.by_rank is None else None,
         "queries_without_relevant": without,
         "queries_without_hit": {str(cut): float((1 - hit_probability(table, cut)).sum()) for cut in k},
         "map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(),
@@ -85,6 +84,26 @@ def evaluate(
             ).as_json()
             for r in radius
         },
+        **_by_radius(table, radius, rules),
+        "conventions": {
+            **rules.as_json(),
+            "auprc_literal": LITERAL,
+            "truth": table.truth,
+            "exclude_self": bool(table.about.get("exclude_self", False)),
+            **({} if table.by_rank is None else {"distance": f"{table.by_rank}; {NO_RADIUS}"}),
+        },
+    }
+
+
+def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> dict[str, Any]:
+    """What exists for Hamming distances alone."""
+    if table.by_rank is not None:
+        return {"radius": [], "auprc": {}, "ramap": {}, "lookup": []}
+    curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
+    ramaps = list(radius) or list(range(min(table.bits, 8) + 1))
+    costs = lookup_cost(table)
+    shown = list(radius) or list(range(table.bits + 1))
+    return {
         "radius": [
             {
                 "r": r,
@@ -104,12 +123,6 @@ def evaluate(
         },
         "ramap": {str(r): ramap(table, r, rules.empty_ball) for r in ramaps},
         "lookup": [costs[r] for r in shown],
-        "conventions": {
-            **rules.as_json(),
-            "auprc_literal": LITERAL,
-            "truth": table.truth,
-            "exclude_self": bool(table.about.get("exclude_self", False)),
-        },
     }
 
 

@@ -65,7 +65,8 @@ def precision_recall_curves(tables: Mapping[str, CountTable], conventions: Conve
     """Micro precision against micro recall over the radii of several systems (Moran 2016, figure 3.8)."""
     with drawing(6.4, 3.6) as figure:
         axes = figure.subplots()
-        for (name, table), colour in zip(tables.items(), cycle(SERIES), strict=False):
+        coded = {name: table for name, table in tables.items() if table.by_rank is None}
+        for (name, table), colour in zip(coded.items(), cycle(SERIES), strict=False):
             curve = precision_recall_by_radius(table, conventions.beta, conventions.empty_ball, conventions.no_relevant)
             axes.plot(curve.recall_micro, curve.precision_micro, color=colour, marker="o", ms=3, label=name)
         axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
@@ -169,6 +170,8 @@ def code_histogram(unique: UniqueCodes, *, alone: bool = False) -> str:
 
 def write_figures(table: CountTable, folder: str | os.PathLike[str], conventions: Conventions) -> list[Path]:
     """Write every picture of the table into a folder; returns the files."""
+    if table.by_rank is not None:
+        return _write({"ranking.svg": ranking_curves({"": table}, conventions, alone=True)}, folder)
     pictures = {
         "radius_curves.svg": radius_curves(table, conventions, alone=True),
         "precision_recall.svg": precision_recall_curve(table, conventions, alone=True),

@@ -32,6 +32,7 @@ def ranking_curve(table: CountTable, no_relevant: NoRelevant = "skip") -> list[R
 
     Examples
     --------
+    >>> import numpy as np
     >>> table = CountTable(np.array([[2, 2]]), np.array([[1, 1]]))
     >>> [(point.n, point.recall.expected) for point in ranking_curve(table)]
     [(1, 0.25), (2, 0.5), (4, 1.0)]

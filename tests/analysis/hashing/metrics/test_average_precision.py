@@ -54,6 +54,9 @@ def test_average_precision_equals_the_brute_force_over_every_order_of_ties(count
     added = (precision * rankings)[:, :cut].sum(axis=1)
     if denominator == "hits" and k is not None:
         values = added / np.maximum(rankings[:, :cut].sum(axis=1), 1)
+    elif denominator == "first K relevant" and k is not None:
+        counted = (rankings > 0) & (rankings.cumsum(axis=1) <= k)
+        values = (precision * counted).sum(axis=1) / counted.sum(axis=1)
     elif denominator == "min(K, relevant)" and k is not None:
         values = added / min(k, sum(relevant))
     else:

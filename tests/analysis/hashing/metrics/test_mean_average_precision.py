@@ -43,6 +43,9 @@ def rankings(total: np.ndarray, relevant: np.ndarray) -> dict[tuple[int, ...], f
 
 
 def evaluated(order: tuple[int, ...], k: int | None, denominator: str) -> float:
+    if denominator == "first K relevant" and k is not None:
+        ranks = [rank for rank, relevant in enumerate(order, 1) if relevant][:k]
+        return sum(number / rank for number, rank in enumerate(ranks, 1)) / len(ranks)
     cut = order[:k]
     added = sum(sum(cut[:rank]) / rank for rank in range(1, len(cut) + 1) if cut[rank - 1])
     if k is None or denominator == "relevant":
@@ -67,7 +70,8 @@ def test_the_mean_equals_the_brute_force_over_the_orders_of_all_queries(table, k
         )
         values = []
         for order in orders:
-            if k is not None and no_hit == "skip" and not any(order[:k]):
+            hit = any(order if denominator == "first K relevant" else order[:k])
+            if k is not None and no_hit == "skip" and not hit:
                 continue
             if any(order):
                 values.append(evaluated(order, k, denominator))
