@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -304,7 +305,9 @@ def is_qrels(path: str | os.PathLike[str]) -> bool:
         return False
     with open(file, encoding="utf-8-sig", errors="replace") as handle:
         line = handle.readline()
-    return "," not in line and len(line.split()) == 4
+    fields = line.split()
+    # the header of a table that is separated by tabs may have four names too
+    return "," not in line and len(fields) == 4 and any(re.fullmatch(r"-?[\d.]+|Q0", fields[at]) for at in (1, 3))
 
 
 def _read_qrels(path: str | os.PathLike[str]) -> Checked:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.reading_options import judgments_reading, reading_options
 from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS
 
 
@@ -54,6 +55,7 @@ Examples:
     metavar="[SYSTEM=]higher|lower|auto",
     help="Which scores are better; binds every fit. The default takes runs as higher is better, and finds out else.",
 )
+@reading_options
 @click.option("--leave-out", multiple=True, metavar="SYSTEM", help="A system or column not to fit; may be repeated.")
 @click.option("--only", multiple=True, metavar="SYSTEM", help="Fit this system only; may be repeated.")
 @click.option("--figures", is_flag=True, help="Also write NAME.svg per system: pairs, mapping and band.")
@@ -72,6 +74,7 @@ def fit(
     only: tuple[str, ...],
     figures: bool,
     as_json: bool,
+    **stated: str | None,
 ) -> None:
     """Map each system's SCORES to the judgments by a monotone function.
 
@@ -88,6 +91,7 @@ def fit(
         if method != "bayes":
             raise click.UsageError(f"--engine goes with --method bayes, not with {method}.")
         method = ENGINES[engine]
+    judged = read_judgments(judgments, judgments_reading(stated))
     table = read_score_files(scores, leave_out=leave_out, only=only or None)
     for note in table.attrs["notes"]:
         say(note)
@@ -95,11 +99,12 @@ def fit(
         warnings.simplefilter("always", RuntimeWarning)
         fits, notes = fit_systems(
             table,
-            read_judgments(judgments),
+            judged,
             FitOptions(method, folds, seed, weights, stated_directions(directions)),
             files=(", ".join(scores), judgments),
             progress=lambda systems: progress(systems, "systems", len(systems)),
         )
+    notes = [*judged.notes, *notes]
     files = file_names([fit.choice.system for fit in fits])
     for fit in fits:
         file = files[fit.choice.system]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
 if TYPE_CHECKING:
     from relstudy.analysis.planning.power import StudyPlan, StudySource
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     "--judgments", type=click.Path(), help="Pilot judgments, with --scores: whole queries are redrawn from them."
 )
 @click.option("--scores", type=click.Path(), help="Pilot scores of the two systems.")
+@reading_options
 @click.option("--systems", metavar="A,B", help="Which two systems of --scores; needed where it holds more.")
 @click.option("--index", type=click.Choice(["pearson", "average_precision", "normalised_rank"]), default="pearson")
 @click.option("--power", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
@@ -85,7 +87,11 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
     if choices["judgments"] is not None:
         return _piloted(choices), None
     from relstudy.analysis.planning.sources import Assumptions, assumed_studies
+    from relstudy.common.reading import Reading
 
+    reading = Reading.stated(**{name: choices[name] for name in NAMES})
+    if reading and choices["ratings"] is None:
+        raise click.UsageError("--columns, --values, --scale and --missing go with --ratings or --judgments")
     names = [field for field in Assumptions.__dataclass_fields__ if field != "correlations"]
     assumptions = Assumptions(
         _two(choices["correlations"], "--correlations", float), **{name: choices[name] for name in names}
@@ -94,7 +100,10 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
     if choices["ratings"] is not None:
         from relstudy.calibration.ratings import read_ratings
 
-        ratings = read_ratings(choices["ratings"]).frame
+        read = read_ratings(choices["ratings"], reading=reading)
+        for note in read.notes:
+            say(note)
+        ratings = read.frame
     assumed = assumed_studies(assumptions, ratings)
     return assumed, assumed.variances
 
@@ -109,7 +118,10 @@ def _piloted(choices: dict[str, Any]) -> StudySource:
     number = scores["system"].nunique()
     if systems is None and number != 2:
         raise click.UsageError(f"two systems are compared; --scores holds {number}, so choose with --systems A,B")
-    pilot = Pilot(read_judgments(choices["judgments"]), scores, systems, (choices["scores"], choices["judgments"]))
+    judgments = read_judgments(choices["judgments"], judgments_reading(choices))
+    for note in judgments.notes:
+        say(note)
+    pilot = Pilot(judgments, scores, systems, (choices["scores"], choices["judgments"]))
     return piloted_studies(pilot, choices["index"], choices["threshold"], choices["ratings_each"])
 
 

@@ -12,7 +12,7 @@ import click
 from relstudy.analysis.commands.scoring_options import given_options, options_over, scoring_options
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
-from relstudy.common.reading_options import NAMES, reading_options
+from relstudy.common.reading_options import judgments_reading, reading_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
     from relstudy.common.estimates import Estimate
     from relstudy.mapping.fitted import FittedMapping
-
-OF_JUDGMENTS = (
-    *("query_id", "result_id", "judgment", "rating", "rater_id", "inclusion_probability", "query_probability"),
-)
-"""Columns that `--columns` may name: those of the judgments."""
 
 
 @click.command()
@@ -79,18 +74,13 @@ def score(
     """
     from relstudy.analysis.scoring.saved import read_comparison, same_judgments
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.common.reading import Reading
     from relstudy.mapping.fitted import read_mappings
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
     if out is not None and Path(out).is_file():
         raise RelstudyError(f"{out}: this is a file; --out needs a folder")
-    reading = Reading.stated(**{name: choices.pop(name) for name in NAMES})
-    foreign = [name for name in reading.columns if name not in OF_JUDGMENTS]
-    if foreign or (reading and judgments is None):
-        what = f"there is no column {foreign[0]!r} in them" if foreign else "none are given"
-        raise RelstudyError(f"--columns, --values, --scale and --missing are for the judgments, and {what}")
+    reading = judgments_reading(choices, judgments is not None)
     saved = None if against is None else read_comparison(against)
     if judgments is not None:
         table = read_judgments(judgments, reading)

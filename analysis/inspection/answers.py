@@ -70,7 +70,7 @@ def read_answers(column: pd.Series) -> Answers | None:
 
 def _numbers_of(texts: list[str]) -> tuple[dict[str, float], bool]:
     """Numbers for words: the number a text begins with ("4 stars", "3,5"), else by its words."""
-    leading = [re.match(r"\s*(-?\d+(?:[.,]\d+)?)\b", text) for text in texts]
+    leading = [re.match(r"\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*[|/-]\s*\d)", text) for text in texts]
     if all(leading):
         return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, True
     levels = [_level(text) for text in texts]

@@ -6,18 +6,18 @@ import json
 import os
 import re
 import shlex
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array
 from relstudy.analysis.hashing.codes.code_files import CodeFile
+from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.analysis.inspection.tables import RATING_USES, SCORE_USES, inspect_table
+from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.judgments import is_qrels, read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import Checked, read_table
+from relstudy.common.records import is_json, read_records
+from relstudy.common.tables import read_table
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 
@@ -45,7 +45,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     if is_array_file(file):
         return _array(file)
     if start.lstrip()[:1] in ("{", "["):
-        return _json(file, start)
+        return _json(file)
     if is_qrels(file):
         return _qrels(file)
     if looks_like_run(start.encode()):
@@ -53,7 +53,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
     if len(lines) > 1 and all(re.fullmatch(r"[01]{8,}|[0-9a-fA-F]{4,}|[01]( [01])+", line) for line in lines[:-1]):
         return _codes(file)
-    return _table(file, lines)
+    return inspect_table(read_table(file))
 
 
 def _start(file: str) -> str:
@@ -69,32 +69,6 @@ def _start(file: str) -> str:
     if not content.strip():
         raise RelstudyError(f"{file}: the file is empty")
     return content.decode("utf-8-sig", errors="replace")
-
-
-def _table(file: str, lines: list[str]) -> Inspection:
-    """A CSV table, or one that becomes one when its separator or its preamble is changed."""
-    comments = next((number for number, line in enumerate(lines) if not line.startswith("#")), 0)
-    header = lines[comments] if lines else ""
-    separator = next((each for each in ("\t", ";") if each in header and "," not in header), ",")
-    if separator == "," and not comments:
-        return inspect_table(read_table(file))
-    try:
-        frame = pd.read_csv(file, sep=separator, comment="#" if comments else None, dtype="str", keep_default_na=False)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise RelstudyError(f"{file}: cannot be read as a table ({str(error).splitlines()[0]})") from None
-    inspection = inspect_table(Checked(frame, file))
-    called = {"\t": "tabs", ";": "semicolons"}.get(separator)
-    notes = [f"{comments} lines of comments come before the header: remove them first"] if comments else []
-    notes += [f"fields are separated by {called}: save the table with commas first"] if called else []
-    return Inspection(
-        inspection.file,
-        inspection.kind,
-        inspection.sentence,
-        inspection.columns,
-        (*notes, *inspection.notes),
-        inspection.uses,
-        None if inspection.command is None else f"{inspection.command}  # once the table is saved so",
-    )
 
 
 def _run(file: str) -> Inspection:
@@ -146,59 +120,25 @@ def _array(file: str) -> Inspection:
     return _codes(file)
 
 
-def _json(file: str, start: str) -> Inspection:
-    """Exports in JSON: whose they are, and which table to export instead."""
-    first = start.lstrip().splitlines()[0]
-    try:
-        one = json.loads(first)
-    except json.JSONDecodeError:
-        one = None
-    if isinstance(one, dict) and len(start.splitlines()) > 1:
-        tool = "Argilla" if "responses" in one else "doccano" if {"label", "labels"} & set(one) else "JSON lines"
-        return _foreign(
-            file, tool, f"one record a line, of {', '.join(one)}", "export it as CSV with one row a rater and item"
-        )
+def _json(file: str) -> Inspection:
+    """Records in JSON, or in JSON lines, or what `relstudy` saved."""
+    saved = _saved(file)
+    if saved is not None:
+        return saved
+    records = read_records(file)
+    if records.tool == "JSON" and not is_json(file):
+        raise RelstudyError(f"{file}: this is JSON; name it .json or .jsonl to have it read so")
+    return inspect_table(records.table(file), "" if records.tool == "JSON" else records.tool)
+
+
+def _saved(file: str) -> Inspection | None:
+    """What `relstudy score --save` wrote; None for anything else."""
     try:
         with open(file, encoding="utf-8-sig") as handle:
             content = json.load(handle)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RelstudyError(f"{file}: this is not JSON ({error})") from None
-    if isinstance(content, list) and content and isinstance(content[0], dict) and "annotations" in content[0]:
-        return _label_studio(file, content)
-    keys = set(content) if isinstance(content, dict) else set()
-    if keys and str(content.get("kind", "")).startswith("relstudy"):
-        return Inspection(
-            file,
-            "saved comparison",
-            f"a {content['kind']}",
-            command=f"relstudy score SCORES --against {shlex.quote(file)}",
-        )
-    if "topics" in keys and "index" in keys:
-        return _foreign(file, "RRE", "ratings for the Rated Ranking Evaluator", "write them as TREC qrels")
-    if {"instance_id_to_label_to_value", "instance_id_to_behavioral_data"} & keys:
-        return _foreign(file, "Potato", "one rater's state", "take the CSV or TSV of its annotation_output folder")
-    return _foreign(file, "JSON", "of no form that is known", "a table (CSV) is needed")
-
-
-def _label_studio(file: str, tasks: list[dict[str, Any]]) -> Inspection:
-    annotations = [each for task in tasks for each in task.get("annotations", [])]
-    raters = {str(each.get("completed_by")) for each in annotations}
-    controls = {str(result.get("from_name")) for each in annotations for result in each.get("result", [])}
-    what = (
-        f"{len(annotations)} annotations of {len(tasks)} tasks by {len(raters)} annotators "
-        f"(controls: {', '.join(sorted(controls)) or 'none'})"
-    )
-    return _foreign(file, "Label Studio", what, "export it as CSV: one row an annotation, with the column annotator")
-
-
-def _foreign(file: str, tool: str, what: str, instead: str) -> Inspection:
-    is_known_tool = tool not in ("JSON", "JSON lines")
-    uses = RATING_USES[:3] if is_known_tool else ()
-    return Inspection(
-        file,
-        tool,
-        f"JSON{f' of {tool}' if is_known_tool else ''}: {what}",
-        (),
-        (f"relstudy reads tables: {instead}",),
-        uses,
-    )
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if not (isinstance(content, dict) and str(content.get("kind", "")).startswith("relstudy")):
+        return None
+    command = f"relstudy score SCORES --against {shlex.quote(file)}"
+    return Inspection(file, "saved comparison", f"a {content['kind']}", command=command)

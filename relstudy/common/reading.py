@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.records import chosen_label
 from relstudy.common.scales import Scale, stated_scale
 from relstudy.common.tables import Checked
 
@@ -27,7 +29,8 @@ class Reading:
     Parameters
     ----------
     columns : by relstudy's name of a column, the table's own; several for `rating` where each rater (or item) has a
-        column of their own. `*` stands for any text, `?` for any character
+        column of their own, or, where rater and item have theirs, each answer that could be chosen. `*` stands for any
+        text, `?` for any character
     values : numbers by the texts that stand for them ("relevant": 2); case and blanks around do not matter
     scale : the scale of ratings or judgments
     missing : texts that stand for no value, besides the empty one
@@ -126,6 +129,8 @@ class Reading:
         single = {ours: table.frame[names[0]] for ours, names in theirs.items() if len(names) == 1}
         frame = pd.concat([pd.DataFrame(single, index=table.frame.index), kept], axis=1)
         labels = {ours: names[0] for ours, names in theirs.items() if len(names) == 1}
+        if several and "rater_id" in frame and {"query_id", "result_id"} & set(frame):
+            return _chosen(table, frame, theirs["rating"], labels)
         if several:
             return _melted(table, frame, theirs["rating"], labels)
         return Checked(frame, table.file, table.rows, labels)
@@ -170,6 +175,23 @@ def _melted(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels:
     if not by_item:
         long = _with_item(long)
     return Checked(long, table.file, np.repeat(table.rows, count), labels)
+
+
+def _chosen(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels: Mapping[str, str]) -> Checked:
+    """One rating a row, where each answer has a column that says whether it was chosen.
+
+    The answer is what the columns' names do not share at their beginning: Answer.grade.1, Answer.grade.2 are 1 and 2.
+    """
+    stems = {re.split(r"[^.:]*$", name)[0] for name in columns}
+    names = [name.removeprefix(stem) for stem in stems for name in columns] if len(stems) == 1 else list(columns)
+    cells = table.frame[list(columns)].astype("str").to_numpy(dtype=object)
+    filled = np.array([[cell.strip() != "" for cell in row] for row in cells])
+    several_filled = bool((filled.sum(axis=1) > 1).any())
+    chosen = [chosen_label(zip(names, row, strict=True), several_filled) for row in cells]
+    read = Checked(_with_item(frame.assign(rating=[" and ".join(each) for each in chosen])), table.file, table.rows)
+    read.labels = dict(labels)
+    read.add(np.array([len(each) > 1 for each in chosen]), "rating", "one answer a row is allowed")
+    return read
 
 
 def _with_item(frame: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,6 @@ collects every fault before it raises. Writing goes beside the target and rename
 from __future__ import annotations
 
 import contextlib
-import csv as csv_module
 import json
 import os
 import re
@@ -185,12 +184,13 @@ def _way_out(value: str) -> str:
 
 
 def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:
-    """Read a CSV or Parquet file as text.
+    """Read a CSV, Parquet or JSON file as text.
 
     Parameters
     ----------
-    path : the file; Parquet when it ends in .parquet, else CSV (UTF-8, with or without a byte-order mark); blank lines
-        are passed over, and rows keep the numbers a spreadsheet shows. A table that is in memory already is given back
+    path : the file; Parquet when it ends in .parquet, records when it ends in .json, .jsonl or .ndjson, else CSV (UTF-8
+        or UTF-16; separated by commas, semicolons or tabs). Blank lines are passed over, and rows keep the numbers a
+        spreadsheet shows. A table that is in memory already is given back
     required : column names without which the table is refused
 
     Raises
@@ -205,7 +205,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
         return path
     file = os.fspath(path)
     try:
-        checked = Checked(pd.read_parquet(file), file) if file.endswith(".parquet") else _read_csv(file)
+        checked = _read(file)
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
     except IsADirectoryError:
@@ -220,73 +220,14 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
     return checked
 
 
-def _read_csv(file: str) -> Checked:
-    from pyarrow import csv
+def _read(file: str) -> Checked:
+    # readers of files stand on `Checked`, so they are imported here and not above
+    from relstudy.common.csv_files import read_csv
+    from relstudy.common.records import is_json, read_records
 
-    blank: list[int] = []
-    ragged: list[Fault] = []
-    more = 0
-
-    def odd_row(row: Any) -> str:
-        nonlocal more
-        if not row.text.strip():
-            blank.append(row.number)
-        elif len(ragged) < TableError.SHOWN:
-            fields = f"{row.actual_columns} field{'s' * (row.actual_columns != 1)}"
-            allowed = f"this row has {fields}, and the header has {row.expected_columns}; they must be equally many"
-            ragged.append(Fault(file, row.number, None, row.text, allowed))
-        else:
-            more += 1
-        return "skip"
-
-    names = _header(file)
-    table = csv.read_csv(
-        file,
-        # Rows have numbers only when read in one go.
-        read_options=csv.ReadOptions(use_threads=False, block_size=1 << 26),
-        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=odd_row),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, "string"), strings_can_be_null=False, quoted_strings_can_be_null=False
-        ),
-    )
-    if ragged:
-        raise TableError(ragged, more)
-    frame = table.to_pandas()
-    frame.columns = pd.Index([name.strip() for name in names])
-    numbers = np.setdiff1d(np.arange(2, len(frame) + len(blank) + 2), blank)
-    empty = np.ones(len(frame), dtype=bool)
-    for name in frame:
-        empty &= (frame[name].str.strip() == "").to_numpy(dtype=bool)
-        if not empty.any():
-            break
-    if empty.any() and frame.shape[1] > 1:
-        frame, numbers = frame[~empty].reset_index(drop=True), numbers[~empty]
-    return Checked(frame, file, numbers)
-
-
-def _header(file: str) -> list[str]:
-    """The column names as they stand; refuses what cannot be a header."""
-    with open(file, "rb") as handle:
-        start = handle.read(1 << 16)
-        if not start.strip(b"\xef\xbb\xbf \r\n\t"):
-            raise RelstudyError(f"{file}: the file is empty; a header row is needed")
-        if b"\x00" in start:
-            raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
-    with open(file, encoding="utf-8-sig", newline="") as text:
-        names = next(csv_module.reader(text), [])
-    stripped = [name.strip() for name in names]
-    if not any(stripped):
-        raise RelstudyError(f"{file}, row 1: this row is blank; the header row must come first")
-    if len(names) == 1:
-        for separator, called in ((";", "semicolons"), ("\t", "tabs")):
-            if separator in names[0]:
-                raise RelstudyError(f"{file}: fields are separated by {called}; save the table with commas")
-    doubled = sorted({name for name in stripped if stripped.count(name) > 1})
-    if doubled:
-        raise RelstudyError(
-            f"{file}, row 1: column {doubled[0]!r} stands there more than once; column names must differ"
-        )
-    return names
+    if file.endswith(".parquet"):
+        return Checked(pd.read_parquet(file), file)
+    return read_records(file).table(file) if is_json(file) else read_csv(file)
 
 
 @contextlib.contextmanager

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner, Result
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
+from relstudy.studyapp.cli import main
 
 WriteTable = Callable[..., Path]
 
@@ -131,3 +134,57 @@ def test_the_scale_that_is_stated_binds(table: WriteTable) -> None:
     with pytest.raises(TableError, match="'99' is not allowed; a number from 0 to 90 is allowed"):
         read_ratings(path, reading=Reading.stated(scale="0-90"))
     assert np.isclose(read_judgments(path, Reading.stated(scale="0-200")).frame["judgment"], [50, 99]).all()
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """Judgments and ratings with a stranger's names and words, and scores of two systems."""
+    random = np.random.default_rng(4)
+    words = np.array(["not", "partly", "relevant"])
+    judged, rated, scored = ["topic,doc,label"], ["worker,topic,doc,label"], ["system,query_id,result_id,score"]
+    for query in range(8):
+        for result in range(6):
+            grade = int(random.integers(0, 3))
+            judged.append(f"q{query},d{result},{words[grade]}")
+            for worker in ("ann", "bob", "cy"):
+                seen = int(np.clip(grade + random.integers(-1, 2), 0, 2))
+                rated.append(f"{worker},q{query},d{result},{words[seen]}")
+            for system, noise in (("new", 0.5), ("old", 1.5)):
+                scored.append(f"{system},q{query},d{result},{grade + noise * random.normal():.4f}")
+    for name, lines in (("judged", judged), ("rated", rated), ("scored", scored)):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+STATED = ("--columns", "query_id=topic,result_id=doc,rating=label", "--values", "not=0,partly=1,relevant=2")
+
+
+@pytest.mark.slow
+def test_every_command_that_reads_judgments_or_ratings_reads_a_strangers(foreign: Path) -> None:
+    judgments = ("-j", foreign / "judged.csv", *STATED, "--scale", "0-2")
+    fitted = run("fit", foreign / "scored.csv", *judgments, "-o", foreign / "m", "--method", "isotonic", "--json")
+    scored = run("score", foreign / "scored.csv", *judgments, "--replicates", 5, "--json")
+    sizes = ("--studies", 20, "--json")
+    piloted = run("plan", "--judgments", foreign / "judged.csv", "--scores", foreign / "scored.csv", *STATED, *sizes)
+    workers = ("--columns", f"rater_id=worker,{STATED[1]}", *STATED[2:])
+    assumed = run("plan", "--ratings", foreign / "rated.csv", *workers, *sizes)
+    for done in (fitted, scored, piloted, assumed):
+        assert done.exit_code == 0, done.stderr
+        assert "read as stated: " in done.stderr + done.stdout
+    assert "plain means of the ratings" in fitted.stderr
+    raw = json.loads(scored.stdout)["systems"]["new"]["raw"]["pearson"]["value"]
+    words = pd.read_csv(foreign / "judged.csv")["label"].map({"not": 0, "partly": 1, "relevant": 2})
+    scores = pd.read_csv(foreign / "scored.csv")
+    assert raw == pytest.approx(np.corrcoef(scores.loc[scores["system"] == "new", "score"], words)[0, 1])
+
+
+def test_what_is_stated_of_a_table_that_is_not_there_is_refused(foreign: Path) -> None:
+    done = run(
+        "fit", foreign / "scored.csv", "-j", foreign / "judged.csv", "-o", foreign / "m", "--columns", "system=x"
+    )
+    assert done.exit_code == 1 and "there is no column 'system' in them" in done.stderr
+    assert run("plan", "--missing", "NA").exit_code == 2
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +18,11 @@ from relstudy.common.errors import RelstudyError
 _NPY = b"\x93NUMPY"
 _IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
 BLOCK_ROWS = 1 << 16
+DAMAGE = (
+    *(ValueError, KeyError, EOFError, AttributeError, TypeError, OverflowError, MemoryError, RuntimeError, SyntaxError),
+    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
+"""What NumPy raises where a file of arrays is damaged: its header is Python's text, its parts are compressed."""
 
 
 def is_array_file(path: str) -> bool:
@@ -56,12 +63,12 @@ def load_array(path: str) -> np.ndarray:
         raise RelstudyError(f"{file_part(path)}: there is no such file") from None
     except OSError as error:
         raise RelstudyError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError) as error:
+    except DAMAGE as error:
         if "object" in str(error).lower():
             raise RelstudyError(
                 f"{path}: this array holds Python objects, and pickled data is never loaded; save plain numbers"
             ) from None
-        raise RelstudyError(f"{path}: this .npy array is damaged ({error})") from None
+        raise RelstudyError(f"{path}: this array is damaged ({error})") from None
     return array
 
 
@@ -83,7 +90,9 @@ def _npz(file: str, name: str | None) -> dict[str, np.ndarray]:
         with np.load(file, allow_pickle=False) as archive:
             wanted = [name] if name is not None and name in archive.files else archive.files
             return {each: np.asarray(archive[each]) for each in wanted}
-    except (zipfile.BadZipFile, AttributeError):
+    except ValueError:
+        raise
+    except DAMAGE:
         raise RelstudyError(f"{file}: this is not a .npz of arrays") from None
 
 

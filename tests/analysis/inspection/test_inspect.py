@@ -135,21 +135,12 @@ def test_mturk_keeps_rejected_rows_and_says_so(table: WriteTable) -> None:
         ("query,docid,rating\nq,d1,3\nq,d2,0", "b.csv", "Quepid"),
         ("query,docid,rank\nq,d1,1\nq,d2,2", "s.csv", "Quepid snapshot"),
         ("user,instance_id,quality\nann,i1,3\nbob,i1,4", "potato.csv", "Potato"),
-        ('{"id": 1, "responses": []}\n{"id": 2, "responses": []}', "a.jsonl", "Argilla"),
         ("0110101010101010\n1110101010101011", "codes.txt", "codes"),
         ("a,b\n1,2", "x.csv", "unknown"),
     ],
 )
 def test_exports_are_known_by_their_columns(table: WriteTable, text: str, name: str, kind: str) -> None:
     assert inspect_file(table(text, name)).kind == kind
-
-
-def test_label_studio_json_is_counted_and_sent_to_its_csv(table: WriteTable) -> None:
-    task = {"id": 1, "annotations": [{"completed_by": 3, "result": [{"from_name": "grade", "value": {"rating": 4}}]}]}
-    inspection = inspect_file(table(json.dumps([task, task]), "export.json"))
-    assert inspection.kind == "Label Studio"
-    assert "2 annotations of 2 tasks by 1 annotators (controls: grade)" in inspection.sentence
-    assert "export it as CSV" in inspection.notes[0]
 
 
 def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
@@ -159,13 +150,11 @@ def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
     assert [inspect_file(tmp_path / f"{name}.npy").kind for name in "vlc"] == ["vectors", "labels", "codes"]
 
 
-def test_other_separators_and_preambles_are_named(table: WriteTable) -> None:
+def test_other_separators_and_preambles_are_read_and_named(table: WriteTable) -> None:
     inspection = inspect_file(table("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
     assert inspection.kind == "ratings"
-    assert inspection.notes[:2] == (
-        "1 lines of comments come before the header: remove them first",
-        "fields are separated by semicolons: save the table with commas first",
-    )
+    assert inspection.notes[:2] == ("1 line before the header passed over", "fields are separated by semicolons")
+    assert ratings_by(inspection)["rating"].tolist() == [3, 2]
 
 
 def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:

@@ -1,0 +1,248 @@
+"""CSV files as people have them: other separators, comments before the header, Excel's encodings, tools' habits.
+
+Everything that was decided about a file is one of its table's notes.
+"""
+
+from __future__ import annotations
+
+import csv as csv_module
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.records import cell_text, unwrapped
+from relstudy.common.tables import Checked
+
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
+"""Separators besides the comma, where the header has no comma."""
+DECIMAL_COMMA = r"-?\d+(,\d+)?"
+IMPORT_ID = '{"ImportId":'
+REVIEW = ["Approve", "Reject"]
+"""Columns for a requester's marks, which MTurk names in its header and leaves out of its rows."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file's text is laid out.
+
+    Parameters
+    ----------
+    names : the header, as it stands
+    skipped : lines before the header
+    separator : between fields
+    encoding : of the file; text in UTF-16 is read anew as UTF-8
+    notes : what a person should be told, as sentences
+    """
+
+    names: list[str]
+    skipped: int
+    separator: str
+    encoding: str
+    notes: tuple[str, ...]
+
+
+def read_csv(file: str) -> Checked:
+    """Read a CSV file as text; see `tables.read_table`."""
+    layout = _layout(file)
+    frame, numbers = _rows(file, layout)
+    frame.columns = pd.Index([name.strip() for name in layout.names[: frame.shape[1]]])
+    empty = np.ones(len(frame), dtype=bool)
+    for name in frame:
+        empty &= (frame[name].str.strip() == "").to_numpy(dtype=bool)
+        if not empty.any():
+            break
+    if empty.any() and frame.shape[1] > 1:
+        frame, numbers = frame[~empty].reset_index(drop=True), numbers[~empty]
+    table = Checked(frame, file, numbers)
+    table.notes = layout.notes
+    if layout.separator == ";":
+        _read_decimal_commas(table)
+    return _tidied(table)
+
+
+def _layout(file: str) -> Layout:
+    """The header and what comes before it; refuses what cannot be a table."""
+    with open(file, "rb") as handle:
+        start = handle.read(1 << 16)
+    encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    if not start.strip(b"\xef\xbb\xbf \r\n\t"):
+        raise RelstudyError(f"{file}: the file is empty; a header row is needed")
+    if start[:2] == b"PK" and file.lower().endswith((".xlsx", ".ods")):
+        raise RelstudyError(f"{file}: this is a spreadsheet; save the sheet as CSV (UTF-8)")
+    if encoding != "utf-16" and b"\x00" in start:
+        raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
+    notes = ["the file is in UTF-16, as Excel and Qualtrics write it"] if encoding == "utf-16" else []
+    with open(file, encoding=encoding, newline="") as text:
+        lines, skipped, separator = _before_header(text)
+        if skipped:
+            notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over")
+        if separator is None:
+            without_comma = "," not in lines[0]
+            separator = next((each for each in SEPARATORS if without_comma and each in lines[0]), ",")
+        names = next(csv_module.reader(_Chained(lines, text), delimiter=separator), [])
+    stripped = [name.strip() for name in names]
+    if not any(stripped):
+        raise RelstudyError(f"{file}, row 1: this row is blank; the header row must come first")
+    doubled = sorted({name for name in stripped if stripped.count(name) > 1})
+    if doubled:
+        raise RelstudyError(
+            f"{file}, row 1: column {doubled[0]!r} stands there more than once; column names must differ"
+        )
+    if separator in SEPARATORS:
+        notes.append(f"fields are separated by {SEPARATORS[separator]}")
+    return Layout(names, skipped, separator, encoding, tuple(notes))
+
+
+class _Chained:
+    """Lines that were read already, then those that follow."""
+
+    def __init__(self, lines: list[str], rest: Any) -> None:
+        self.lines, self.rest = list(lines), rest
+
+    def __iter__(self) -> _Chained:
+        return self
+
+    def __next__(self) -> str:
+        return self.lines.pop(0) if self.lines else next(self.rest)
+
+
+def _before_header(text: Any) -> tuple[list[str], int, str | None]:
+    """The first lines from the header on, how many were passed over, and the separator where Excel's `sep=` names it.
+
+    Lines that start with # are passed over, but for one that is as wide as the row below it: that is the header.
+    """
+    line, skipped = next(text, ""), 0
+    stated = re.fullmatch(r"sep=(.)", line.strip("\r\n \ufeff"))
+    if stated:
+        return [next(text, "")], 1, stated[1]
+    comments: list[str] = []
+    while line.startswith("#"):
+        comments.append(line)
+        line, skipped = next(text, ""), skipped + 1
+    if len(comments) == 1 and comments[0].count(",") == line.count(",") > 0:
+        return [comments[0], line], 0, None
+    return [line], skipped, None
+
+
+def _rows(file: str, layout: Layout) -> tuple[pd.DataFrame, np.ndarray]:
+    """The rows below the header and their numbers in the file."""
+    frame, ragged, more, blank = _parsed(file, layout, layout.names)
+    short = len(layout.names) - len(REVIEW)
+    if ragged and layout.names[-2:] == REVIEW and frame.empty:
+        # MTurk's rows end before the columns for the requester's marks
+        frame, ragged, more, blank = _parsed(file, layout, layout.names[:short])
+    if ragged:
+        raise TableError(ragged, more)
+    first = 2 + layout.skipped
+    return frame, np.setdiff1d(np.arange(first, first + len(frame) + len(blank)), blank)
+
+
+def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, list[Fault], int, list[int]]:
+    """Rows with as many fields as there are names; faults of the others, how many more there are, and blank lines."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    blank: list[int] = []
+    ragged: list[Fault] = []
+    more = 0
+
+    def odd_row(row: Any) -> str:
+        nonlocal more
+        if not row.text.strip():
+            blank.append(row.number)
+        elif len(ragged) < TableError.SHOWN:
+            fields = f"{row.actual_columns} field{'s' * (row.actual_columns != 1)}"
+            allowed = f"this row has {fields}, and the header has {row.expected_columns}; they must be equally many"
+            ragged.append(Fault(file, row.number, None, row.text, allowed))
+        else:
+            more += 1
+        return "skip"
+
+    source: Any = file
+    if layout.encoding == "utf-16":
+        with open(file, encoding="utf-16", newline="") as text:
+            source = pa.BufferReader(text.read().encode("utf-8"))
+    skipped = layout.skipped + (names != layout.names)
+    read = csv.ReadOptions(
+        # rows have numbers only when read in one go
+        use_threads=False,
+        block_size=1 << 26,
+        skip_rows=skipped,
+        column_names=None if names == layout.names else [name.strip() for name in names],
+    )
+    table = csv.read_csv(
+        source,
+        read_options=read,
+        parse_options=csv.ParseOptions(
+            delimiter=layout.separator, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=odd_row
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, "string"), strings_can_be_null=False, quoted_strings_can_be_null=False
+        ),
+    )
+    return table.to_pandas(), ragged, more, blank
+
+
+def _read_decimal_commas(table: Checked) -> None:
+    """Decimal commas as points, in columns of numbers that have no point."""
+    read = []
+    for name in table.frame:
+        texts = table.frame[name].str.strip()
+        filled = texts[texts != ""]
+        if not len(filled) or str(name).endswith("_id"):
+            continue
+        if filled.str.contains(",").any() and filled.str.fullmatch(DECIMAL_COMMA).all():
+            table.frame[name] = texts.str.replace(",", ".")
+            read.append(str(name))
+    if read:
+        table.notes = (*table.notes, f"decimal commas are read as points in {', '.join(read)}")
+
+
+def _tidied(table: Checked) -> Checked:
+    """The table without what its tool writes besides: header rows, rows of no rating, answers wrapped in JSON."""
+    frame = table.frame
+    if len(frame) > 1 and frame.iloc[1].str.startswith(IMPORT_ID).any():
+        return _kept(table, np.arange(len(frame)) > 1, "rows 2 and 3 are Qualtrics' wording and ImportIds: passed over")
+    names = set(frame.columns)
+    if names == {"query", "docid", "rating"}:
+        unrated = ((frame["docid"].str.strip() == "") & (frame["rating"].str.strip() == "")).to_numpy(dtype=bool)
+        if unrated.any():
+            count = int(unrated.sum())
+            note = f"{count} quer{'ies' if count > 1 else 'y'} without any rating, as Quepid writes them: passed over"
+            return _kept(table, ~unrated, note)
+    if {"annotation_id", "annotator"} <= names or "Answer.taskAnswers" in names:
+        _unwrap(table)
+    return table
+
+
+def _kept(table: Checked, kept: np.ndarray, note: str) -> Checked:
+    fewer = Checked(table.frame[kept].reset_index(drop=True), table.file, table.rows[kept], table.labels)
+    fewer.notes = (*table.notes, note)
+    return fewer
+
+
+def _unwrap(table: Checked) -> None:
+    """Answers out of the JSON that Label Studio and MTurk's crowd elements put into a cell."""
+    for name in list(table.frame):
+        texts = table.frame[name].str.strip()
+        filled = texts[texts != ""]
+        if not len(filled) or not filled.str.startswith(("[{", "{")).all():
+            continue
+        try:
+            values = [json.loads(text) if text else None for text in texts]
+        except json.JSONDecodeError:
+            continue
+        single = [value[0] if isinstance(value, list) and len(value) == 1 else value for value in values]
+        if name == "Answer.taskAnswers" and all(isinstance(value, dict) or value is None for value in single):
+            questions = dict.fromkeys(question for value in single if value for question in value)
+            for question in questions:
+                answers = [unwrapped((value or {}).get(question)) for value in single]
+                table.frame[f"Answer.{question}"] = [cell_text(answer) for answer in answers]
+            table.notes = (*table.notes, f"Answer.taskAnswers holds the answers {', '.join(questions)}")
+        elif name != "Answer.taskAnswers":
+            table.frame[name] = [cell_text(unwrapped(value)) for value in values]
