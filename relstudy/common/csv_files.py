@@ -167,24 +167,27 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     if layout.encoding == "utf-16":
         with open(file, encoding="utf-16", newline="") as text:
             source = pa.BufferReader(text.read().encode("utf-8"))
-    skipped = layout.skipped + (names != layout.names)
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
         use_threads=False,
         block_size=1 << 26,
-        skip_rows=skipped,
+        skip_rows=layout.skipped + (names != layout.names),
         column_names=None if names == layout.names else [name.strip() for name in names],
     )
-    table = csv.read_csv(
-        source,
-        read_options=read,
-        parse_options=csv.ParseOptions(
-            delimiter=layout.separator, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=odd_row
-        ),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, "string"), strings_can_be_null=False, quoted_strings_can_be_null=False
-        ),
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(names, "string"), strings_can_be_null=False, quoted_strings_can_be_null=False
     )
+    plain = {"delimiter": layout.separator, "newlines_in_values": True, "ignore_empty_lines": False}
+    try:
+        table = csv.read_csv(source, read, csv.ParseOptions(**plain), convert)
+    except pa.ArrowInvalid:
+        # A row is odd, or there are blank lines. The handler is given a row's text, which must be UTF-8 for that.
+        if layout.encoding != "utf-16":
+            with open(file, "rb") as handle:
+                handle.read().decode("utf-8")
+        else:
+            source.seek(0)
+        table = csv.read_csv(source, read, csv.ParseOptions(**plain, invalid_row_handler=odd_row), convert)
     return table.to_pandas(), ragged, more, blank
 
 

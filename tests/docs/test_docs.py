@@ -8,16 +8,19 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from glob import glob
 from html.parser import HTMLParser
 from pathlib import Path
 
 import click
 import nbformat
 import pytest
+from click.testing import CliRunner
 from nbclient import NotebookClient
 
 import relstudy as rs
 from relstudy.studyapp.cli import main
+from tests.docs.strangers import FILES
 from tests.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -30,6 +33,7 @@ RUN = [
     "docs/report.md",
     "docs/differences.md",
     "docs/hashing.md",
+    *FILES,
 ]
 FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 
@@ -140,27 +144,49 @@ def test_every_command_on_the_page_exists_with_its_options(page: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
-def test_the_commands_of_the_page_run_and_print_what_it_says(page: str, tmp_path: Path) -> None:
+def test_the_commands_of_the_page_run_and_print_what_it_says(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
     for name in ("data", "scripts"):
         (tmp_path / name).symlink_to(ROOT / name)
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    if page in FILES:
+        FILES[page](tmp_path)
+    monkeypatch.chdir(tmp_path)
     found = blocks(page)
     assert any(kind == "sh" for kind, _ in found)
     for (kind, body), (after, expected) in zip(found, [*found[1:], ("", "")], strict=True):
         if kind != "sh":
             continue
-        done = subprocess.run(
-            ["sh", "-eu", "-c", body], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
-        )
-        assert done.returncode == 0, f"{body}\n{done.stderr}"
+        printed = "".join(run_line(line) for line in body.replace("\\\n", " ").splitlines() if line.strip())
         if after == "text":
-            assert done.stdout == expected, body
+            assert printed == expected, body
     run_python(page, tmp_path)
+
+
+def run_line(line: str) -> str:
+    """What a line of a shell prints; relstudy runs in this process, which saves the start of another."""
+    words = shlex.split(line, comments=True)
+    if words[:1] == ["relstudy"] and not set(words) & {"|", "&&", ";"}:
+        words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
+        arguments = [each for word in words[1:] for each in (sorted(glob(word)) if "*" in word else []) or [word]]
+        done = CliRunner().invoke(main, arguments)
+        assert done.exit_code == 0, f"{line}\n{done.stderr}\n{done.exception!r}"
+        if target is None:
+            return done.stdout
+        Path(target).write_text(done.stdout, encoding="utf-8")
+        return ""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    shell = subprocess.run(["sh", "-eu", "-c", line], env=environment, capture_output=True, text=True, timeout=300)
+    assert shell.returncode == 0, f"{line}\n{shell.stderr}"
+    return shell.stdout
 
 
 def run_python(page: str, folder: Path) -> None:
     """The Python blocks of a page, one after the other in one session."""
     script = "\n".join(body for kind, body in blocks(page) if kind == "python")
+    if not script:
+        return
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{page}: {done.stderr}"
 

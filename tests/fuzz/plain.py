@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import statistics
 from collections.abc import Iterable
 
@@ -14,13 +15,26 @@ Pair = tuple[str, str]
 ASIDE = ("check", "repeat", "practice")
 
 
+def text_of(content: bytes) -> str:
+    """The file's text, without lines of comments before the header."""
+    text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    while text.startswith("#"):
+        text = text.partition("\n")[2]
+    return text
+
+
 def rows_of(content: bytes) -> list[dict[str, str]]:
     """The table's rows by column, without blanks around fields, rows without any field left out."""
-    text = content.decode("utf-8-sig")
-    lines = [row for row in csv.reader(io.StringIO(text, newline="")) if any(cell.strip() for cell in row)]
+    text = text_of(content)
+    first = text.split("\n", 1)[0]
+    separator = next((each for each in ";\t" if each in first and "," not in first), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    lines = [row for row in reader if any(cell.strip() for cell in row)]
     header = [name.strip() for name in lines[0]]
     assert len(set(header)) == len(header), "a doubled column was read"
     assert all(len(row) == len(header) for row in lines), "a ragged row was read"
+    if separator == ";":
+        lines = [[re.sub(r"^(\s*-?\d+),(\d+\s*)$", r"\1.\2", cell) for cell in row] for row in lines]
     return [{name: cell.strip() for name, cell in zip(header, row, strict=True)} for row in lines[1:]]
 
 
@@ -48,9 +62,9 @@ def mean_by_pair(values: Iterable[tuple[Pair, float]]) -> dict[Pair, float]:
 
 def judgments_of(content: bytes) -> dict[Pair, float]:
     """One judgment a pair: of a table of judgments, of ratings (means), or of TREC qrels."""
-    first = content.decode("utf-8-sig").splitlines()[0]
-    if "," not in first and len(first.split()) == 4:
-        qrels = [line.split() for line in content.decode("utf-8-sig").splitlines() if line.strip()]
+    lines = [line.split() for line in text_of(content).split("\n") if line.strip()]
+    if "," not in text_of(content).split("\n", 1)[0] and len(lines[0]) == 4 and _is_number(lines[0][3]):
+        qrels = lines
         return {(query, result): float(grade) for query, _, result, grade in qrels}
     rows = rows_of(content)
     name = "judgment" if "judgment" in rows[0] else "rating"
@@ -59,9 +73,8 @@ def judgments_of(content: bytes) -> dict[Pair, float]:
 
 def scores_of(content: bytes) -> dict[str, dict[Pair, float]]:
     """Each system's scores: of a long table, a wide one, or a TREC run."""
-    first = content.decode("utf-8-sig").split("\n", 1)[0]
-    if "," not in first:
-        run = [line.split() for line in content.decode("utf-8-sig").split("\n") if line.strip()]
+    run = [line.split() for line in text_of(content).split("\n") if line.strip()]
+    if len(run[0]) >= 6 and _is_number(run[0][4]):
         long = [(fields[5], (fields[0], fields[2]), fields[4]) for fields in run]
     else:
         rows = rows_of(content)
