@@ -164,7 +164,7 @@ class FittedMapping:
         if missing:
             raise RelstudyError(f"{file}: a fitted mapping needs {', '.join(missing)}")
         names = ("knots", "values", "increasing", "out_of_bounds", "method", "system", "low", "high", "band", "meta")
-        texts = [name for name in ("system", "method", "out_of_bounds", "band") if name in content]
+        texts = [name for name in ("system", "method", "out_of_bounds") if name in content]
         wrong = [name for name in texts if not isinstance(content[name], str)]
         if wrong or not isinstance(content.get("meta", {}), dict) or not isinstance(content["increasing"], bool):
             what = wrong[0] if wrong else "meta" if not isinstance(content.get("meta", {}), dict) else "increasing"

@@ -158,16 +158,18 @@ def test_the_commands_of_the_page_run_and_print_what_it_says(
     for (kind, body), (after, expected) in zip(found, [*found[1:], ("", "")], strict=True):
         if kind != "sh":
             continue
-        printed = "".join(run_line(line) for line in body.replace("\\\n", " ").splitlines() if line.strip())
+        lines = [line for line in body.replace("\\\n", " ").splitlines() if line.strip()]
+        plain = all(line.startswith("relstudy ") for line in lines)
+        printed = "".join(map(run_line, lines)) if plain else run_shell(body)
         if after == "text":
             assert printed == expected, body
     run_python(page, tmp_path)
 
 
 def run_line(line: str) -> str:
-    """What a line of a shell prints; relstudy runs in this process, which saves the start of another."""
+    """What a command prints, run in this process, which saves the start of another."""
     words = shlex.split(line, comments=True)
-    if words[:1] == ["relstudy"] and not set(words) & {"|", "&&", ";"}:
+    if not set(words) & {"|", "&&", ";"}:
         words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
         arguments = [each for word in words[1:] for each in (sorted(glob(word)) if "*" in word else []) or [word]]
         done = CliRunner().invoke(main, arguments)
@@ -176,9 +178,14 @@ def run_line(line: str) -> str:
             return done.stdout
         Path(target).write_text(done.stdout, encoding="utf-8")
         return ""
+    return run_shell(line)
+
+
+def run_shell(body: str) -> str:
+    """What the lines of a block print, run by a shell."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    shell = subprocess.run(["sh", "-eu", "-c", line], env=environment, capture_output=True, text=True, timeout=300)
-    assert shell.returncode == 0, f"{line}\n{shell.stderr}"
+    shell = subprocess.run(["sh", "-eu", "-c", body], env=environment, capture_output=True, text=True, timeout=300)
+    assert shell.returncode == 0, f"{body}\n{shell.stderr}"
     return shell.stdout
 
 
