@@ -75,7 +75,7 @@ class GRH(Encoder):
         for alpha in ALPHAS:
             encoder = replace(self, alpha=alpha).fit(vectors[rest], labels[rest])
             codes = [encoder.encode(vectors[rows]).unpacked() for rows in (held_out, rest)]
-            precision[alpha] = _average_precision(*codes, _shared(labels[held_out], labels[rest]))
+            precision[alpha] = _average_precision(codes[0], codes[1], _shared(labels[held_out], labels[rest]))
         means = {alpha: float(values.mean()) for alpha, values in precision.items()}
         best = precision[max(means, key=lambda alpha: means[alpha])]
         return {alpha: (means[alpha], _standard_error(best - own)) for alpha, own in precision.items()}

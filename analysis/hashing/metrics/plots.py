@@ -141,7 +141,7 @@ def look_up_figure(rows: Sequence[LookUp], *, alone: bool = False) -> str:
         lines = list(dict.fromkeys((row.bits, row.tables) for row in settings))
         for colour, (bits, tables) in zip(cycle(SERIES), lines, strict=False):
             points = [row for row in settings if (row.bits, row.tables) == (bits, tables) and row.recall is not None]
-            recall, spent = [row.recall for row in points], [row.milliseconds for row in points]
+            recall, spent = np.array([(row.recall, row.milliseconds) for row in points], dtype=float).reshape(-1, 2).T
             label = f"{tables} table{'s' if tables != 1 else ''} of {bits} bits"
             axes.plot(recall, spent, color=colour, marker="o", ms=4, label=label)
         axes.axhline(scan.milliseconds, color=MUTED, ls=":", label="scan of all codes")

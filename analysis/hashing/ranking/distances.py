@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def quantised_distances(
     if parts > training.shape[1]:
         raise RelstudyError(f"vectors of {training.shape[1]} numbers do not have {parts} parts")
     learn, points, asked = (_filled(each, parts) for each in (training, database, queries))
-    index = faiss.IndexPQ(learn.shape[1], parts, 8)
+    index: Any = faiss.IndexPQ(learn.shape[1], parts, 8)
     index.pq.cp.seed = seed
     index.train(learn)
     quantised = index.pq.decode(index.pq.compute_codes(points))
