@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.asked import keep_asked
 from relstudy.studyapp.assignment.checks import add_check_pages
 from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings
 from relstudy.studyapp.collection.displayed import DisplayedItems
@@ -45,6 +46,7 @@ def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
         if not store.is_sqlite:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(4242424243)"))
         _claim(connection, study, store)
+        keep_asked(connection, study)
         stored = {row.pair_id: row for row in connection.execute(sa.select(pairs))}
         changed = _changed(stored, wanted)
         if changed:

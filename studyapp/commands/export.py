@@ -40,10 +40,10 @@ def export(
     from relstudy.common.errors import RelstudyError
     from relstudy.common.tables import write_json, write_table
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
-    from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.monitoring.export import people_table, ratings_table
 
-    study, store = open_database(folder)
+    study, store = open_ratings(folder)
     if scale is not None and scale not in {s.name for s in study.scales}:
         raise RelstudyError(
             f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from relstudy.studyapp.assignment.asked import require_as_asked
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
@@ -23,4 +24,12 @@ def open_database(folder: Path) -> tuple[Study, Store]:
     store.migrate()
     with store.read() as connection:
         require_own(connection, study, store)
+    return study, store
+
+
+def open_ratings(folder: Path) -> tuple[Study, Store]:
+    """The same to read ratings; refused as well when study.toml asks something else than was rated."""
+    study, store = open_database(folder)
+    with store.read() as connection:
+        require_as_asked(connection, study)
     return study, store

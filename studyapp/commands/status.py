@@ -31,11 +31,11 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     from relstudy.studyapp.assignment.leases import read_leases
     from relstudy.studyapp.assignment.shown import say_not_shown
     from relstudy.studyapp.assignment.study_state import write_state
-    from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.monitoring.statistics import study_statistics
     from relstudy.studyapp.monitoring.status import study_status
 
-    study, store = open_database(folder)
+    study, store = open_ratings(folder)
     if state is not None:
         with store.write() as connection:
             write_state(connection, state)

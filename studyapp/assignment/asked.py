@@ -1,0 +1,90 @@
+"""What each block asked when it was rated: a rating belongs to the question and the scale it was given on.
+
+The database keeps it (settings, key "asked"), so that an edited study.toml cannot put old ratings on a new scale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import Scale
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.database.store import assignments, ratings, settings
+
+KEY = "asked"
+
+
+def keep_asked(connection: sa.Connection, study: Study) -> None:
+    """Remember what the blocks ask; what has ratings must be as it was (`require_as_asked`)."""
+    kept = require_as_asked(connection, study)
+    now = kept | {block.name: _asked(block) for block in study.blocks}
+    if now != kept:
+        connection.execute(sa.delete(settings).where(settings.c.key == KEY))
+        connection.execute(sa.insert(settings).values(key=KEY, value=json.dumps(now)))
+
+
+def require_as_asked(connection: sa.Connection, study: Study) -> dict[str, Any]:
+    """What the blocks asked so far, by name.
+
+    Raises
+    ------
+    RelstudyError
+        where a block that has ratings is gone from study.toml, or asks on another scale or from another pool
+    """
+    stored = connection.execute(sa.select(settings.c.value).where(settings.c.key == KEY)).scalar_one_or_none()
+    kept: dict[str, Any] = json.loads(stored) if stored else {}
+    blocks = {block.name: block for block in study.blocks}
+    changed = {name: asked for name, asked in kept.items() if name not in blocks or _asked(blocks[name]) != asked}
+    counts = _count_ratings(connection) if changed else {}
+    rated = [name for name in changed if name in counts]
+    if rated:
+        sentences = [_refusal(name, changed[name], blocks.get(name), counts[name]) for name in rated]
+        raise RelstudyError(f"study.toml: {'; '.join(sentences)}")
+    return {name: asked for name, asked in kept.items() if name in blocks or name in counts}
+
+
+def _asked(block: Block) -> dict[str, Any]:
+    scale = block.scale
+    return {
+        "pairs": block.pairs,
+        "paradigm": block.paradigm,
+        "scale": scale.name,
+        "values": list(scale.values),
+        "continuous": scale.continuous,
+    }
+
+
+def _count_ratings(connection: sa.Connection) -> Mapping[str, int]:
+    """How many ratings each block has; practice does not count."""
+    query = (
+        sa.select(assignments.c.block, sa.func.count().label("count"))
+        .join(ratings, ratings.c.assignment_id == assignments.c.id)
+        .where(assignments.c.kind != "practice")
+        .group_by(assignments.c.block)
+    )
+    return {row.block: row.count for row in connection.execute(query)}
+
+
+def _refusal(name: str, asked: Mapping[str, Any], block: Block | None, count: int) -> str:
+    has = f"{count} rating{'s' if count > 1 else ''}"
+    if block is None:
+        return f"block {name!r} is gone and has {has}; put it back (a block that has ratings keeps its name)"
+    now = _asked(block)
+    if now["pairs"] != asked["pairs"] or now["paradigm"] != asked["paradigm"]:
+        was = f"pairs = {asked['pairs']!r}" + (f", paradigm = {asked['paradigm']!r}" if asked["paradigm"] else "")
+        return f"block {name!r} has {has} of other pairs than it names now; put {was} back, and name a new block"
+    was_scale = Scale(asked["scale"], tuple(asked["values"]), continuous=asked["continuous"])
+    return (
+        f"block {name!r} asks on the scale {block.scale.name} ({_ends(block.scale)}) and has {has} on the scale "
+        f"{was_scale.name} ({_ends(was_scale)}); put that scale back, and ask on another in a block of a new name"
+    )
+
+
+def _ends(scale: Scale) -> str:
+    return f"{scale.low:g} to {scale.high:g}"
