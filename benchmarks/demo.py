@@ -24,15 +24,17 @@ from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
 from relstudy.common.hand_out import HandOut
+from relstudy.common.scales import SCALES
 from relstudy.common.tables import read_json, write_table
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
-from relstudy.studyapp.demo.pipeline import THRESHOLD
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
 from relstudy.studyapp.demo.sizes import Size, available_systems
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection
 from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
 from relstudy.studyapp.sampling.sources import Source, open_sources
+
+CUT = SCALES["1-5"].cut
 
 
 def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
@@ -51,13 +53,12 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def judged(pairs: pd.DataFrame, panel: SimulatedPanel, size: Size, *, noise: bool) -> pd.DataFrame:
+def judged(pairs: pd.DataFrame, panel: SimulatedPanel, size: Size, everything: Census, *, noise: bool) -> pd.DataFrame:
     """Judgments of the pairs, by rating and calibrating, or free of noise."""
     keys = ["query_id", "result_id"]
     design = pairs[[*keys, "inclusion_probability", "query_probability"]]
     if not noise:
-        relevance = panel.collection.relevance(list(pairs["query_id"]), list(pairs["result_id"]))
-        return design.assign(judgment=panel.consensus(relevance))
+        return design.merge(everything.judgments.drop(columns="inclusion_probability"), on=keys)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ratings.csv"
         write_table(panel.rate(pairs, size.ratings_per_pair), file)
@@ -78,9 +79,9 @@ def one_draw(
     size = Size()
     panel = SimulatedPanel(draw_raters(size.raters, 0), known, seed)
     options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
-    judgments = judged(draw_sample_from(collection, sources, options).pairs, panel, size, noise=noise)
+    judgments = judged(draw_sample_from(collection, sources, options).pairs, panel, size, everything, noise=noise)
     of_pairs = everything.scores.merge(judgments[["query_id", "result_id"]], on=["query_id", "result_id"])
-    result = score_systems(judgments, of_pairs, options=Scoring(threshold=THRESHOLD, replicates=300))
+    result = score_systems(judgments, of_pairs, options=Scoring(relevance="share", replicates=300))
     return system_rows(result.as_json()["systems"], everything)
 
 
@@ -94,7 +95,11 @@ def main(draws: int, folder: Path) -> None:
     collection = Collection.load(folder)
     sources = open_sources(folder, collection, list(available_systems()))
     panel = SimulatedPanel(draw_raters(Size().raters, 0), known)
-    everything = census(known, panel, all_scores(collection, sources), THRESHOLD)
+    size = Size()
+    options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=100)
+    pairs = draw_sample_from(collection, sources, options).pairs
+    # the base pairs of other draws put raters on nearly the same lines
+    everything = census(known, panel, all_scores(collection, sources), CUT, pairs[pairs["block"] == "base"])
     for noise in (True, False):
         held: dict[tuple[str, str], list[bool]] = defaultdict(list)
         errors: dict[tuple[str, str], list[float]] = defaultdict(list)

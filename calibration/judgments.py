@@ -20,9 +20,12 @@ from relstudy.common.tables import Checked, read_table, write_table
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
+    *("relevant_share", "relevance_cut"),
     *PROBABILITIES,
     *SCALE_COLUMNS,
 ]
+VALUES = ("judgment", "relevant_share", "inclusion_probability")
+"""Columns in which two rows of one pair must agree."""
 PRIOR_RATINGS = 8
 SLACK = 0.75
 """How far calibration may carry a judgment beyond the scale's end, in steps, for the scale to be told from them."""
@@ -36,12 +39,15 @@ class Judgments:
     ----------
     frame : one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN
         where unknown; the column is added where it is missing), query_probability (the same of the pair's query, where
-        known), and any other columns
+        known), relevant_share (share of the pair's ratings above the scale's cut, float in [0, 1], where known), and
+        any other columns
     scale : the scale they are on, and how it is known
     merged : how many identical rows of the table were merged
     averaged : whether the judgments are plain means of ratings, without calibration
     notes : what a person should be told, as sentences
     qrels : whether they are whole TREC qrels, which a run can be measured by
+    ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), one row a
+        decided rating
 
     Examples
     --------
@@ -56,6 +62,7 @@ class Judgments:
     averaged: bool = False
     notes: tuple[str, ...] = ()
     qrels: bool = False
+    ratings: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:
@@ -76,6 +83,7 @@ class Judgments:
             raise RelstudyError("there are no judgments")
         table = Checked(judgments, "the judgments")
         scale = known_scale(table, judgments["judgment"].to_numpy(dtype=float), "judgments", slack=SLACK)
+        scale = _with_cut(table, scale)
         table.raise_faults()
         return cls(judgments, scale)
 
@@ -132,7 +140,8 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     ------
     TableError
         with every fault: missing columns or ids, judgments that are no numbers, probabilities outside (0, 1],
-        one pair with two different judgments, a query of two probabilities or below that of one of its pairs
+        one pair with two different judgments, a query of two probabilities or below that of one of its pairs, shares
+        outside [0, 1], two relevance cuts
     """
     if not is_qrels(path):
         return check_judgments(reading.apply(read_table(path)), reading.scale)
@@ -162,11 +171,14 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("judgment", options=True)
     scale_of_judgments = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
+    scale_of_judgments = _with_cut(table, scale_of_judgments)
+    if "relevant_share" in frame:
+        frame["relevant_share"] = table.numbers("relevant_share", low=0, high=1, empty=True)
     read_probabilities(table, frame)
     repeated = frame.duplicated(PAIR)
     if repeated.any():
         groups = frame.groupby(PAIR, sort=False)
-        for column in [name for name in ("judgment", "inclusion_probability") if name in table.frame]:
+        for column in [name for name in VALUES if name in table.frame]:
             differs = groups[column].transform("nunique", dropna=False) > 1
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
@@ -189,8 +201,9 @@ def make_judgments(
     Returns
     -------
     Judgments, whose frame holds one row a pair with at least one rating, in order of first appearance: pair_id,
-    query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), and the
-    probabilities that the ratings came with
+    query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), relevant_share
+    (share of its ratings above the scale's cut, which relevance_cut names), and the probabilities that the ratings came
+    with
 
     Notes
     -----
@@ -229,7 +242,13 @@ def make_judgments(
     frame["standard_error"] = np.where(np.isfinite(variance[rated]), np.sqrt(variance[rated]), np.nan)
     if scale is None:
         scale = KnownScale(Scale.between(panel.low, panel.high), "stated", "the ends of the panel's scale")
-    return Judgments(frame.assign(**scale.scale.columns()), scale)
+    cut = scale.scale.cut
+    frame["relevant_share"] = (decided.by_pair((decided.rating > cut) * 1.0) / np.maximum(count, 1))[rated]
+    frame["relevance_cut"] = cut
+    ratings = decided.pairs[PAIR].iloc[decided.pair].reset_index(drop=True) if set(PAIR) <= set(panel.pairs) else None
+    if ratings is not None:
+        ratings["calibrated"] = decided.rating
+    return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings)
 
 
 def _alike(decided: Panel, count: np.ndarray) -> RaterNoise:
@@ -278,19 +297,38 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     read_probabilities(table, frame)
     check_one_a_pair(table, frame[frame["judgment"].notna()])
     table.raise_faults()
-    groups = frame.dropna(subset="judgment").groupby(PAIR, sort=False)
-    if not len(groups):
+    if frame["judgment"].isna().all():
         raise RelstudyError(f"{table.file}: there is no rating that is a number")
     drawn = {name: (name, "first") for name in PROBABILITIES if name in frame}
-    means = groups.agg(judgment=("judgment", "mean"), n_ratings=("judgment", "size"), **drawn).reset_index()
+    decided = frame.dropna(subset="judgment")
+    cut = scale_of_ratings.scale.cut
+    groups = decided.assign(above=decided["judgment"] > cut).groupby(PAIR, sort=False)
+    mean = {"judgment": ("judgment", "mean"), "n_ratings": ("judgment", "size"), "relevant_share": ("above", "mean")}
+    means = groups.agg(**mean, **drawn).reset_index().assign(relevance_cut=cut)
     note = (
         "judgments are plain means of the ratings, uncalibrated; relstudy calibrate puts the raters on one scale"
         if "rater_id" in table.frame
         else "judgments are plain means of the ratings, since no rater is named"
     )
     return Judgments(
-        means.assign(**scale_of_ratings.scale.columns()), scale_of_ratings, averaged=True, notes=(*table.notes, note)
+        means.assign(**scale_of_ratings.scale.columns()),
+        scale_of_ratings,
+        averaged=True,
+        notes=(*table.notes, note),
+        ratings=decided[PAIR].assign(calibrated=decided["judgment"]).reset_index(drop=True),
     )
+
+
+def _with_cut(table: Checked, scale: KnownScale) -> KnownScale:
+    """The scale with the cut that a table's column relevance_cut names; rows that differ are faults of the table."""
+    if "relevance_cut" not in table.frame:
+        return scale
+    cuts = table.numbers("relevance_cut", empty=True)
+    given = cuts[np.isfinite(cuts)]
+    if not len(given):
+        return scale
+    table.add(np.isfinite(cuts) & (cuts != given[0]), "relevance_cut", "one table has one cut, and rows differ")
+    return scale.with_cut(float(given[0]))
 
 
 def _qrels_scale(judgments: Judgments) -> KnownScale:

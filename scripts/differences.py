@@ -53,7 +53,7 @@ def ranks() -> None:
     many, good = 500, 50
     relevant = np.arange(many) < good
     best, worst = -np.arange(many, dtype=float), np.arange(many, dtype=float)
-    chance = random_assignment(many, good)
+    chance = random_assignment(relevant)
     plain = [normalised_rank_plain(relevant, best), chance["plain"], normalised_rank_plain(relevant, worst)]
     fifth = [normalised_rank_fifth_power(relevant, best), chance["fifth_power"]]
     fifth.append(normalised_rank_fifth_power(relevant, worst))

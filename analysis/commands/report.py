@@ -42,9 +42,11 @@ def report(
     from relstudy.common.tables import write_text
 
     given = given_options(choices)
-    tables = read_study(folder, judgments, given.get("low_coverage", False))
+    ratings = choices.pop("ratings")
+    tables = read_study(folder, judgments, given.get("low_coverage", False), None if ratings is None else Path(ratings))
     options = options_over(tables.options, given)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
+    command += [] if ratings is None else ["--ratings", Path(ratings).name]
     command += [*as_arguments(choices, options), *([] if by_source else ["--no-by-source"])]
     page, result = study_page(tables, options, command, progress, by_source)
     target = folder / "report" / "index.html" if out is None else out

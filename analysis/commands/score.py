@@ -72,7 +72,8 @@ def score(
     relstudy score scores/*.csv --judgments judgments.csv --mappings mappings --save comparison.json
     relstudy score new.csv --against comparison.json
     """
-    from relstudy.analysis.scoring.saved import read_comparison, same_judgments
+    from relstudy.analysis.scoring.rated import judgments_with_ratings
+    from relstudy.analysis.scoring.saved import read_comparison, same_judgments, with_saved_shares
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
 
@@ -82,10 +83,16 @@ def score(
         raise RelstudyError(f"{out}: this is a file; --out needs a folder")
     reading = judgments_reading(choices, judgments is not None)
     saved = None if against is None else read_comparison(against)
+    ratings = choices.pop("ratings")
+    if ratings is not None and (judgments is None or saved is not None):
+        raise click.UsageError("--ratings goes with --judgments; a saved comparison keeps what it needs of the ratings")
     if judgments is not None:
         table = read_judgments(judgments, reading)
-        if saved is not None:
+        if saved is None:
+            table = judgments_with_ratings(table, judgments, ratings)
+        else:
             same_judgments(saved, table)
+            table = with_saved_shares(table, saved)
     elif saved is not None:
         table = saved.judgments
     else:
@@ -267,7 +274,7 @@ def _print(result: ScoreResult, new: list[str]) -> None:
     click.echo()
     numbers = result.pairs
     click.echo(
-        f"{numbers['judged']} judged pairs of {numbers['queries']} queries, {numbers['relevant']} relevant "
+        f"{numbers['judged']} judged pairs of {numbers['queries']} queries, {numbers['relevant']:.6g} relevant "
         f"({result.conventions['relevant']}). Weights: {result.conventions['weights']}."
     )
     scale = result.conventions["scale"]

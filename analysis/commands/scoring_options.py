@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.options import ScoringOptions
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
-PLAIN = ("threshold", "weights", "policy", "replicates", "seed", "level", "population", "method", "folds")
+PLAIN = ("threshold", "relevance", "weights", "policy", "replicates", "seed", "level", "population", "method", "folds")
 """Options that `ScoringOptions` holds under the same name."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -27,7 +27,21 @@ _OPTIONS = (
     ),
     click.option("--folds", type=click.IntRange(2), help="Folds by query for the mapping.  [default: 10]"),
     click.option(
-        "--threshold", type=float, help="A pair is relevant above this judgment.  [default: the middle of the scale]"
+        "--threshold",
+        type=float,
+        help="The cut between relevant and not.  [default: that of the scale, 3.5 on 1-5, 5.5 on 1-9, 0.5 on binary]",
+    ),
+    click.option(
+        "--relevance",
+        type=click.Choice(["share", "mean"]),
+        help="How relevant a pair is: the share of its ratings above the cut, or 1 where its judgment is above and "
+        "else 0.  [default: share where it is known]",
+    ),
+    click.option(
+        "--ratings",
+        type=click.Path(),
+        help="The calibrated ratings behind the judgments, which another cut needs.  "
+        "[default: calibrated.csv beside the judgments]",
     ),
     click.option(
         "--weights",

@@ -43,13 +43,13 @@ def sums_by_bin(
     start: int,
     stop: int,
 ) -> np.ndarray:
-    """Weight of all pairs and of the relevant ones in each bin.
+    """Weight of all pairs and of what is relevant of them in each bin.
 
     Parameters
     ----------
     row, bin_of : int64 [pairs], bins from 0 to bins - 1
     weight : float64 [pairs]
-    relevant : bool [pairs]
+    relevant : float64 [pairs], the share of people who call the pair relevant, 0 to 1
 
     Returns
     -------
@@ -62,8 +62,9 @@ def sums_by_bin(
         seen = table[0, bin_of[i]]
         for b in range(stop - start):
             seen[b] += w * counts[b]
-        if relevant[i]:
+        if relevant[i] > 0.0:
             hits = table[1, bin_of[i]]
+            w *= relevant[i]
             for b in range(stop - start):
                 hits[b] += w * counts[b]
     return table
@@ -86,12 +87,12 @@ def retrieval(
     row : int64 [pairs], in order of descending score
     group_end : bool [pairs], True at the last pair of each group of equal scores
     weight : float64 [pairs], positive
-    relevant : bool [pairs]
+    relevant : float64 [pairs], the share of people who call the pair relevant, 0 to 1
     times : float64 [rows, replicates], not negative
 
     Returns
     -------
-    float64 [2, stop - start]: average precision, area (ties count half)
+    float64 [2, stop - start]: average precision, area (ties count half; no pair is held against itself)
     """
     width = stop - start
     seen = np.zeros(width)
@@ -100,16 +101,22 @@ def retrieval(
     seen_before = np.zeros(width)
     precision = np.zeros(width)
     area = np.zeros(width)
+    itself = np.zeros(width)
     some_relevant = False
     for i in range(len(row)):
         counts = times[row[i], start:stop]
         w = weight[i]
-        if relevant[i]:
+        share = relevant[i]
+        if share > 0.0:
             some_relevant = True
+            gain = w * share
             for b in range(width):
-                share = w * counts[b]
-                seen[b] += share
-                hits[b] += share
+                seen[b] += w * counts[b]
+                hits[b] += gain * counts[b]
+            if share < 1.0:
+                both = gain * w * (1.0 - share)
+                for b in range(width):
+                    itself[b] += both * counts[b] * counts[b]
         else:
             for b in range(width):
                 seen[b] += w * counts[b]
@@ -133,8 +140,9 @@ def retrieval(
     for b in range(width):
         figures[0, b] = precision[b] / hits[b] if hits[b] > 0.0 else np.nan
         misses = seen[b] - hits[b]
-        whole = hits[b] * misses
-        figures[1, b] = area[b] / whole if hits[b] > 0.0 and misses > 1e-12 * seen[b] else np.nan
+        whole = hits[b] * misses - itself[b]
+        enough = hits[b] > 0.0 and misses > 1e-12 * seen[b] and whole > 1e-12 * seen[b] * seen[b]
+        figures[1, b] = (area[b] - 0.5 * itself[b]) / whole if enough else np.nan
     return figures
 
 

@@ -16,23 +16,27 @@ def normalised_rank_plain(relevant: np.ndarray, score: np.ndarray) -> float:
 
     Parameters
     ----------
-    relevant : bool [pairs]
+    relevant : bool [pairs], or float [pairs]: the share s of people who call the pair relevant, 0 to 1; N_R is then
+        the sum of s, each rank counts s times, and (N_R - sum of s^2) / 2 is taken off, since no pair stands above
+        itself
     score : float [pairs], higher is better; ties share their mean rank
 
     Returns
     -------
-    From 0 to 1 - N_R / N; equals (1 - area under the ROC curve) (N - N_R) / N. NaN where no pair is relevant.
+    From 0 to 1 - N_R / N; equals (1 - area under the ROC curve) (N - N_R) / N where every s is 0 or 1. NaN where no
+    pair is relevant.
 
     Examples
     --------
     >>> normalised_rank_plain(np.array([True, False, True, False]), np.array([4.0, 3.0, 2.0, 1.0]))
     0.125
     """
-    number, many = len(relevant), int(np.count_nonzero(relevant))
+    share = relevant.astype(float)
+    number, many = len(share), float(share.sum())
     if many == 0:
         return float("nan")
-    ranks = rankdata(-score)
-    return float((ranks[relevant].sum() - many * (many + 1) / 2) / (number * many))
+    best = many * (many + 1) / 2 + (many - float(np.sum(share**2))) / 2
+    return float((share @ rankdata(-score) - best) / (number * many))
 
 
 def sum_of_fifth_powers(n: np.ndarray | float) -> np.ndarray | float:
@@ -51,11 +55,12 @@ def normalised_rank_fifth_power(relevant: np.ndarray, score: np.ndarray) -> floa
     """Eq. 5.5 as written, with the divisor D that makes it 1 at worst.
 
     (sum of R_i^5 - S5(N_R)) / D with D = S5(N) - S5(N - N_R) - S5(N_R). The D printed in the paper has lost its first
-    term. Ties share the mean of the fifth powers of the ranks they take up.
+    term. Ties share the mean of the fifth powers of the ranks they take up. Where relevance is a share, each rank
+    counts by it, and best and worst are the orders by share, descending and ascending.
 
     Returns
     -------
-    From 0 to 1; NaN where no pair or every pair is relevant. At random it is near 1/6 where few
+    From 0 to 1; NaN where all pairs are equally relevant. At random it is near 1/6 where few
     pairs are relevant (the mean of (R/N)^5), not the 0.5 of the weighted index.
 
     Examples
@@ -64,18 +69,24 @@ def normalised_rank_fifth_power(relevant: np.ndarray, score: np.ndarray) -> floa
     >>> worst
     1.0
     """
-    number, many = len(relevant), int(np.count_nonzero(relevant))
-    if many in (0, number):
+    share = relevant.astype(float)
+    if len(share) == 0 or np.ptp(share) == 0:
         return float("nan")
     last = rankdata(-score, method="max")
     first = rankdata(-score, method="min") - 1
     powers = (sum_of_fifth_powers(last) - sum_of_fifth_powers(first)) / (last - first)
-    best = sum_of_fifth_powers(many)
-    worst = sum_of_fifth_powers(number) - sum_of_fifth_powers(number - many)
-    return float((np.asarray(powers)[relevant].sum() - best) / (worst - best))
+    best, worst = _ends_of_fifth_power(share)
+    return float((share @ np.asarray(powers) - best) / (worst - best))
 
 
-def random_assignment(pairs: int, relevant: int) -> dict[str, float]:
+def _ends_of_fifth_power(share: np.ndarray) -> tuple[float, float]:
+    """The least and the greatest sum of share times rank to the fifth, over all orders."""
+    powers = np.arange(1.0, len(share) + 1) ** 5
+    ascending = np.sort(share)
+    return float(ascending[::-1] @ powers), float(ascending @ powers)
+
+
+def random_assignment(relevant: np.ndarray) -> dict[str, float]:
     """Expected normalised rank when ranks are handed out at random (the right column of table 5.8).
 
     The paper drew random orders and reports .51 to .53; the expectation needs no drawing, since every rank is as
@@ -83,22 +94,24 @@ def random_assignment(pairs: int, relevant: int) -> dict[str, float]:
 
     Parameters
     ----------
-    pairs, relevant : how many there are
+    relevant : bool [pairs], or float [pairs]: the share of people who call the pair relevant, 0 to 1
 
     Returns
     -------
-    "weighted" (one minus the weighted area), "plain" (Eq. 5.3) and "fifth_power" (Eq. 5.5); NaN where no pair or every
-    pair is relevant
+    "weighted" (one minus the weighted area), "plain" (Eq. 5.3) and "fifth_power" (Eq. 5.5); NaN where all pairs are
+    equally relevant
 
     Examples
     --------
-    >>> random_assignment(1000, 50)["weighted"], random_assignment(1000, 50)["plain"]
+    >>> chance = random_assignment(np.arange(1000) < 50)
+    >>> chance["weighted"], chance["plain"]
     (0.5, 0.475)
     """
-    if relevant in (0, pairs):
+    share = relevant.astype(float)
+    if len(share) == 0 or np.ptp(share) == 0:
         return {"weighted": float("nan"), "plain": float("nan"), "fifth_power": float("nan")}
-    number, many = pairs, relevant
-    best = sum_of_fifth_powers(many)
-    worst = sum_of_fifth_powers(number) - sum_of_fifth_powers(number - many)
+    number, many = len(share), float(share.sum())
+    best, worst = _ends_of_fifth_power(share)
     fifth = (many * sum_of_fifth_powers(number) / number - best) / (worst - best)
-    return {"weighted": 0.5, "plain": (number - many) / (2 * number), "fifth_power": float(fifth)}
+    plain = (many * (number - many) - (many - float(np.sum(share**2)))) / (2 * number * many)
+    return {"weighted": 0.5, "plain": plain, "fifth_power": float(fifth)}

@@ -43,7 +43,7 @@ def precision_recall_curve(relevant: np.ndarray, score: np.ndarray, weight: np.n
 
     Parameters
     ----------
-    relevant : bool [pairs]
+    relevant : bool [pairs], or float [pairs]: the share of people who call the pair relevant, 0 to 1
     score : float [pairs], higher is better
     weight : float [pairs], positive; None weighs all pairs alike
 
@@ -58,14 +58,18 @@ def precision_recall_curve(relevant: np.ndarray, score: np.ndarray, weight: np.n
     ([0.5, 1.0], [1.0, 0.6667])
     """
     order = np.argsort(score)[::-1]
-    # a second sort costs a tenth of a gather; the sign carries relevance, so that one gather brings both
-    ordered = np.sort(score)[::-1]
-    signed = np.where(relevant, 1.0, -1.0) if weight is None else np.where(relevant, weight, -weight)
-    signed = signed[order]
-    hits = np.maximum(signed, 0.0)
+    ordered = np.sort(score)[::-1]  # a second sort costs a tenth of a gather
+    if relevant.dtype == bool:
+        # the sign carries relevance, so that one gather brings both
+        signed = np.where(relevant, 1.0, -1.0) if weight is None else np.where(relevant, weight, -weight)
+        signed = signed[order]
+        hits = np.maximum(signed, 0.0)
+        seen = np.abs(signed, out=signed)
+    else:
+        seen = np.ones(len(score)) if weight is None else weight[order]
+        hits = relevant[order] * seen
     np.cumsum(hits, out=hits)
-    seen = np.abs(signed, out=signed)
-    np.cumsum(seen, out=seen)
+    seen = np.cumsum(seen)
     ends = group_ends(ordered)
     if not ends.all():
         hits, seen, ordered = hits[ends], seen[ends], ordered[ends]
@@ -108,14 +112,14 @@ class Retrieval:
     Parameters
     ----------
     row : int64 [pairs], each pair's row of `times`
-    relevant : bool [pairs]
+    relevant : bool [pairs], or float [pairs]: the share of people who call the pair relevant, 0 to 1
     times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
     queries : how many queries the pairs are of; None takes the number of rows in use
     """
 
     def __init__(self, row: np.ndarray, relevant: np.ndarray, times: np.ndarray, queries: int | None = None) -> None:
         self.row = row.astype(np.int64)
-        self.relevant = relevant
+        self.relevant = relevant.astype(np.float64)
         self.times = times
         self.queries = len(np.unique(row)) if queries is None else queries
         self._parts = chunks(times.shape[1], max(1, min(128, -(-times.shape[1] // 2))))
@@ -146,7 +150,7 @@ class Retrieval:
             return figures
 
         replicates = in_threads(part_of, self._parts)
-        all_relevant = "all pairs are relevant" if self.relevant.all() else None
+        all_relevant = "all pairs are relevant" if (self.relevant == 1.0).all() else None
         return {
             "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0], clusters=self.queries),
             "normalised_rank": BootstrapStatistic(
@@ -189,8 +193,8 @@ class Retrieval:
         p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
         proportions = [
             (
-                self._proportion(float(precision[k, 0]), p[k], score >= threshold, self.relevant, weight),
-                self._proportion(float(recall[k, 0]), r[k], self.relevant, score >= threshold, weight),
+                self._proportion(float(precision[k, 0]), p[k], self.relevant, weight, score >= threshold),
+                self._proportion(float(recall[k, 0]), r[k], (score >= threshold) * 1.0, weight * self.relevant),
             )
             for k, threshold in enumerate(thresholds)
         ]
@@ -199,11 +203,24 @@ class Retrieval:
         )
 
     def _proportion(
-        self, value: float, replicates: np.ndarray, among: np.ndarray, hit: np.ndarray, weight: np.ndarray
+        self,
+        value: float,
+        replicates: np.ndarray,
+        hit: np.ndarray,
+        weight: np.ndarray,
+        among: np.ndarray | None = None,
     ) -> BootstrapStatistic:
-        """The share of hits among some pairs, marked where either kind is too rare for the bootstrap to show it."""
-        weights = weight[among]
-        hits = int(np.count_nonzero(among & hit))
-        few = min(hits, len(weights) - hits) < RARE
-        effective = float(weights.sum() ** 2 / np.sum(weights**2)) if few and len(weights) else None
+        """The share of hits among pairs, marked where either kind is too rare for the bootstrap to show it.
+
+        Parameters
+        ----------
+        hit : float [pairs], how much of each pair is a hit, 0 to 1
+        weight : float [pairs]; a pair of weight 0 is not among them
+        among : bool [pairs], or None for all
+        """
+        inside = weight > 0 if among is None else among & (weight > 0)
+        weights, hits = weight[inside], hit[inside]
+        many, size = float(hits.sum()), len(weights)
+        few = min(many, size - many) < RARE
+        effective = float(weights.sum() ** 2 / np.sum(weights**2)) if few and size else None
         return BootstrapStatistic(value, replicates, self.undefined, effective)

@@ -12,6 +12,7 @@ from relstudy.analysis.planning.variances import Variances, variances_of
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 
@@ -117,7 +118,7 @@ def piloted_studies(
         pairs.query[used],
         pairs.judgment[used],
         pairs.design_weights("design")[used],
-        pairs.relevant(pairs.cut(threshold))[used],
+        relevance_of(pairs, threshold=threshold).values[used],
         first,
         second,
         ratings_each,

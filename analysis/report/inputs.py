@@ -14,7 +14,8 @@ import pandas as pd
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
+from relstudy.analysis.scoring.rated import judgments_with_ratings
+from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, with_saved_shares
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
@@ -92,7 +93,9 @@ class StudyTables:
         return beside.fillna("").astype(str).to_numpy(dtype=object)
 
 
-def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool = False) -> StudyTables:
+def read_study(
+    folder: Path, judgments: Path | None = None, low_coverage: bool = False, ratings_file: Path | None = None
+) -> StudyTables:
     """Read what a study's folder holds.
 
     Parameters
@@ -101,6 +104,7 @@ def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool =
         study.toml and truth/recovered.csv are used where they are
     judgments : another judgments table
     low_coverage : whether systems that score under half of the judged pairs are kept
+    ratings_file : the calibrated ratings behind the judgments; None takes calibrated.csv beside them, if it is there
 
     Raises
     ------
@@ -110,14 +114,17 @@ def read_study(folder: Path, judgments: Path | None = None, low_coverage: bool =
     if not folder.is_dir():
         raise RelstudyError(f"{folder}: there is no such folder; the report needs a study's folder")
     reader = _Reader(folder)
-    judged = read_judgments(reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it"))
+    file = reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it")
+    judged = judgments_with_ratings(read_judgments(file), file, ratings_file)
     ratings = reader.ratings()
     if judged.scale.how == "values" and ratings is not None:
         judged = replace(judged, scale=ratings.scale)
-    notes: list[str] = []
+    notes = list(judged.notes)
     comparison = reader.comparison(judged, notes)
     allowed = low_coverage or (comparison is not None and comparison.options.low_coverage)
     scores = reader.scores(judged, notes, 0.0 if allowed else LEAST_COVERAGE)
+    if comparison is not None:
+        judged = with_saved_shares(judged, comparison)
     return StudyTables(
         title=reader.title(),
         judgments=judged,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from relstudy.analysis.report.words import more_than_chance
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.measured import CONDENSED
+from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
 
 Term = tuple[str, str]
@@ -21,6 +22,17 @@ def how_often(level: float) -> str:
     ('19 of 20', '90 of 100', '97.5 of 100')
     """
     return "19 of 20" if abs(level - 0.95) < 1e-9 else f"{100 * level:g} of 100"
+
+
+def good_match(result: ScoreResult) -> str:
+    """What a good match is, in one sentence."""
+    cut = result.relevance.cut
+    if result.relevance.rule is RelevanceRule.SHARE:
+        return (
+            "How good a match a pair is, is the share of its ratings above "
+            f"{cut:g}: what 7 of 10 people would call a good match counts 0.7."
+        )
+    return f"A good match is a pair with a judgment above {cut:g}."
 
 
 def level_of(result: ScoreResult) -> float:

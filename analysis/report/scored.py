@@ -8,7 +8,14 @@ import numpy as np
 
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Sentences, Terms
-from relstudy.analysis.report.reading import how_often, level_of, other_studies, reading_graded, reading_indices
+from relstudy.analysis.report.reading import (
+    good_match,
+    how_often,
+    level_of,
+    other_studies,
+    reading_graded,
+    reading_indices,
+)
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.report.words import (
     INDEX_NAMES,
@@ -35,8 +42,7 @@ def in_words(result: ScoreResult) -> Section:
     blocks: list[Block] = [Sentences(system_sentences(result))]
     blocks.append(
         Paragraph(
-            f"A good match is a pair with a judgment above {result.threshold:g}; a system that guesses puts it above "
-            "a poor one 50 times in 100. "
+            f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100. "
             f"The range behind a number is made to hold the true value in {how_often(level_of(result))} "
             f"{other_studies(result)}." + (" Systems are ordered by correlation." if several else ""),
             quiet=True,
@@ -93,7 +99,7 @@ def _share_relevant(result: ScoreResult) -> float | None:
     weighted_pairs = np.isfinite(result.weight)
     if not weighted_pairs.any():
         return None
-    relevant = result.judgment[weighted_pairs] > result.threshold
+    relevant = result.relevance.values[weighted_pairs]
     return float(np.average(relevant, weights=result.weight[weighted_pairs]))
 
 

@@ -15,12 +15,13 @@ COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "norm
 def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFrame:
     """One row a query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
 
-    An index is NaN where the query does not define it: no relevant pair, only relevant pairs, or equal values.
+    `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
+    where the query does not define it: no relevant pair, only relevant pairs, or equal values.
     """
     used = candidate.used
     query = context.pairs.query[used]
     ranking = candidate.ranking
-    relevant = context.relevant[used]
+    relevant = context.relevance.values[used]
     weight = context.weight(ranking, used) if context.weights_missing is None else np.full(len(query), np.nan)
     values = candidate.mapped.values[used] if candidate.mapped is not None else candidate.score[used]
     number = len(context.pairs.queries)
@@ -30,7 +31,7 @@ def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFr
             "system": candidate.name,
             "query_id": context.pairs.queries,
             "pairs": np.bincount(query, minlength=number),
-            "relevant": np.bincount(query, relevant, number).astype(int),
+            "relevant": np.bincount(query, relevant, number),
             "average_precision": precision,
             "normalised_rank": 1.0 - area,
             "pearson": pearson_within(query, values, context.pairs.judgment[used], number),
@@ -41,21 +42,28 @@ def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFr
 def within_queries(
     query: np.ndarray, ranking: np.ndarray, relevant: np.ndarray, weight: np.ndarray, number: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted average precision and area under the ROC curve of each query, float [number]; NaN where undefined."""
+    """Weighted average precision and area under the ROC curve of each query, float [number]; NaN where undefined.
+
+    `relevant` is bool [pairs], or float [pairs]: the share of people who call the pair relevant. As in
+    `relstudy.analysis.indices.kernels.retrieval`, no pair is held against itself.
+    """
     order = np.lexsort((-ranking, query))
-    q, hit, w = query[order], relevant[order], weight[order]
+    q, hit, w = query[order], relevant[order].astype(float), weight[order]
     last = group_ends(ranking[order]) | group_ends(q)
     group = np.r_[0, np.cumsum(last)[:-1]]
     group_query = q[last]
     gained = np.bincount(group, w * hit)
-    missed = np.bincount(group, w * ~hit)
+    missed = np.bincount(group, w * (1 - hit))
+    itself = np.bincount(q, w * w * hit * (1 - hit), number)
     hits, misses = _running(gained, group_query), _running(missed, group_query)
     with np.errstate(invalid="ignore", divide="ignore"):
         all_hits = np.bincount(group_query, gained, number)
         all_misses = np.bincount(group_query, missed, number)
         precision = np.bincount(group_query, gained * hits / (hits + misses), number) / all_hits
-        area = np.bincount(group_query, missed * (hits - 0.5 * gained), number) / (all_hits * all_misses)
-    return precision, area
+        whole = all_hits * all_misses - itself
+        area = (np.bincount(group_query, missed * (hits - 0.5 * gained), number) - 0.5 * itself) / whole
+    both = (all_misses > 0) & (whole > 1e-12 * (all_hits + all_misses) ** 2)
+    return precision, np.where(both, area, np.nan)
 
 
 def _running(values: np.ndarray, query: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import INDICES
 from relstudy.common.estimates import Estimate
 
@@ -24,7 +25,7 @@ class ScoringContext:
         self.draws = draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
-        self.relevant = pairs.relevant(pairs.cut(options.threshold))
+        self.relevance = relevance_of(pairs, options.relevance, options.threshold)
         self._judgments: dict[bytes, CorrelationBootstrap] = {}
 
     def judgments(self, used: np.ndarray) -> CorrelationBootstrap:
@@ -44,7 +45,7 @@ class ScoringContext:
     def prepared(self, used: np.ndarray) -> Retrieval:
         """The pairs used, prepared for precision and recall."""
         queries = len(np.unique(self.pairs.query[used]))
-        return Retrieval(self.draws.row[used], self.relevant[used], self.draws.times, queries)
+        return Retrieval(self.draws.row[used], self.relevance.values[used], self.draws.times, queries)
 
     def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, BootstrapStatistic]:
         """Average precision and normalised rank of a ranking of the pairs used."""

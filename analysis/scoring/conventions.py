@@ -9,22 +9,24 @@ from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 
 FEW_QUERIES = 10
 
 
-def numbers(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
-    """Judged pairs, queries, relevant pairs, and the fingerprint of the judgments."""
+def numbers(pairs: JudgedPairs, relevance: Relevance) -> dict[str, Any]:
+    """Judged pairs, queries, relevant pairs (shares added up), and the fingerprint of the judgments."""
+    total = relevance.total
     return {
         "judged": len(pairs),
         "queries": len(pairs.queries),
-        "relevant": int(pairs.relevant(pairs.cut(options.threshold)).sum()),
+        "relevant": int(total) if total.is_integer() else total,
         "fingerprint": pairs.fingerprint,
     }
 
 
-def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any]:
+def conventions_of(pairs: JudgedPairs, options: ScoringOptions, relevance: Relevance) -> dict[str, Any]:
     """Every choice behind the numbers, in words and values."""
     weighting = {
         Weighting.DESIGN: "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
@@ -36,8 +38,9 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
         weighting = "equal: the judgments carry no inclusion probability"
     return {
-        "threshold": pairs.cut(options.threshold),
-        "relevant": f"judgment > {pairs.cut(options.threshold):g}",
+        "threshold": relevance.cut,
+        "relevance": relevance.rule.value,
+        "relevant": relevance.sentence(),
         "scale": pairs.scale.as_json(),
         "weights": weighting,
         "coverage_policy": options.policy,
@@ -57,27 +60,31 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions) -> dict[str, Any
             "first minus second on the pairs both score, same replicates; p from the bootstrap standard error and "
             "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"
         ),
-        "measures": _measures(pairs),
+        "measures": _measures(pairs, relevance),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
     }
 
 
-def _measures(pairs: JudgedPairs) -> str:
+def _measures(pairs: JudgedPairs, relevance: Relevance) -> str:
     if pairs.qrels:
         return (
             "ir-measures on everything that a system retrieved, by the whole qrels as they are; mean over the qrels' "
             "queries, "
             "one without results counting 0"
         )
+    shares = relevance.rule is RelevanceRule.SHARE
+    taken = "pairs that more than half of their ratings call relevant" if shares else "the threshold"
     return (
         "condensed: ir-measures on the judged pairs of each query alone, every pair counted alike, mean over queries; "
-        f"measures of relevant or not take the threshold, all others gains: {gains_in_words(pairs.scale.scale)}"
+        f"measures of relevant or not take {taken}, all others gains: {gains_in_words(pairs.scale.scale)}"
     )
 
 
-def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> list[str]:
+def notes_on(
+    pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions, relevance: Relevance
+) -> list[str]:
     """What a person should know about these figures, one sentence each."""
     notes = []
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
@@ -85,12 +92,13 @@ def notes_on(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOp
     reason = pairs.weights_missing(options.weights)
     if reason is not None:
         notes.append(f"Weighted indices are left empty: {reason}.")
-    cut = pairs.cut(options.threshold)
-    relevant = int(pairs.relevant(cut).sum())
-    if relevant in (0, len(pairs)):
+    at_the_cut = relevance.cut_note()
+    if at_the_cut is not None:
+        notes.append(at_the_cut)
+    if relevance.total in (0, len(pairs)):
         notes.append(
-            f"{'No' if relevant == 0 else 'Every'} judged pair is relevant (judgment > {cut:g}; judgments run "
-            f"from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left "
+            f"{'No' if relevance.total == 0 else 'Every'} judged pair is relevant ({relevance.sentence()}; judgments "
+            f"run from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left "
             "empty."
         )
     if len(pairs.queries) < FEW_QUERIES:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
+from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import KnownScale
@@ -74,6 +75,9 @@ class JudgedPairs:
     query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
         value a query
     qrels : whether they are whole TREC qrels
+    relevant_share : share of each pair's calibrated ratings above `share_cut`, float [pairs], 0 to 1, NaN where unknown
+    share_cut : the cut that the shares are of
+    ratings : the calibrated ratings behind the judgments, where they are known
     """
 
     query_id: np.ndarray
@@ -81,24 +85,34 @@ class JudgedPairs:
     judgment: np.ndarray
     probability: np.ndarray
     query_probability: np.ndarray
+    relevant_share: np.ndarray
+    share_cut: float
     scale: KnownScale
     qrels: bool = False
+    ratings: PairRatings | None = None
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
         """From judgments as `read_judgments` gives them, or a DataFrame with the columns of theirs."""
         judgments = Judgments.of(judgments)
         frame, number = judgments.frame, len(judgments)
+
+        def known(name: str) -> np.ndarray:
+            return frame[name].to_numpy(dtype=float) if name in frame else np.full(number, np.nan)
+
+        cuts = known("relevance_cut")
+        cuts = cuts[np.isfinite(cuts)]
         return cls(
             frame["query_id"].astype("str").to_numpy(dtype=object),
             frame["result_id"].astype("str").to_numpy(dtype=object),
             frame["judgment"].to_numpy(dtype=float),
             judgments.probability,
-            frame["query_probability"].to_numpy(dtype=float)
-            if "query_probability" in frame
-            else np.full(number, np.nan),
+            known("query_probability"),
+            known("relevant_share"),
+            float(cuts[0]) if len(cuts) else judgments.scale.scale.cut,
             judgments.scale,
             judgments.qrels,
+            None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
         )
 
     def __len__(self) -> int:
@@ -106,8 +120,9 @@ class JudgedPairs:
 
     def part(self, inside: np.ndarray) -> JudgedPairs:
         """Some of the pairs, bool [pairs], in the same order."""
-        names = ("query_id", "result_id", "judgment", "probability", "query_probability")
-        return replace(self, **{name: getattr(self, name)[inside] for name in names})
+        names = ("query_id", "result_id", "judgment", "probability", "query_probability", "relevant_share")
+        ratings = None if self.ratings is None else self.ratings.part(inside)
+        return replace(self, **{name: getattr(self, name)[inside] for name in names}, ratings=ratings)
 
     @property
     def probability_given(self) -> bool:
@@ -155,10 +170,6 @@ class JudgedPairs:
     def cut(self, threshold: float | None = None) -> float:
         """The threshold that is stated, or the cut of the judgments' scale."""
         return self.scale.scale.cut if threshold is None else threshold
-
-    def relevant(self, threshold: float) -> np.ndarray:
-        """Whether the judgment is above the threshold, bool [pairs]."""
-        return self.judgment > threshold
 
     def weighting(self, asked: str) -> Weighting:
         """How pairs are weighted where `asked` is one of WEIGHTS: alike where no inclusion probability is known."""

@@ -51,14 +51,15 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, Bootstr
 def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, BootstrapStatistic]:
     """Measures of each query's judged pairs alone, in the system's order.
 
-    Measures that take pairs as relevant or not, at a grade that their name leaves open, take the threshold; all others
-    take whole gains (`gains`). A query without a relevant pair counts as 0, as trec_eval counts it.
+    Measures that take pairs as relevant or not, at a grade that their name leaves open, take those pairs as relevant
+    that more than half of their ratings call so (or whose judgment is above the cut); all others take whole gains
+    (`gains`). A query without a relevant pair counts as 0, as trec_eval counts it.
     """
     pairs, counts = context.pairs, context.draws.counts
     score = np.full(len(pairs), np.nan)
     score[candidate.used] = candidate.ranking
     whole = gains(pairs.judgment, pairs.scale.scale)
-    binary = context.relevant.astype(np.int64)
+    binary = (context.relevance.values > 0.5).astype(np.int64)
     names = context.options.measures
     by_query: dict[str, QueryValues] = {}
     for relevance, chosen in (

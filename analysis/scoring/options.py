@@ -9,6 +9,7 @@ import numpy as np
 
 from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
+from relstudy.analysis.scoring.relevance import RELEVANCE
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.methods import BEST
 from relstudy.mapping.methods import METHODS as FITTED
@@ -25,7 +26,9 @@ class ScoringOptions:
 
     Parameters
     ----------
-    threshold : a pair is relevant where its judgment is above it; None takes the cut of the judgments' scale
+    threshold : the cut between relevant and not; None takes that of the judgments' scale
+    relevance : "share" of a pair's ratings above the cut, "mean": whether its judgment is, or "auto": the share where
+        it is known
     weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
     policy : "drop" or "worst", for judged pairs without a score; "auto": a run ranks what it does not hold last, by
         definition of a run, and a table's gaps are dropped
@@ -41,6 +44,7 @@ class ScoringOptions:
     """
 
     threshold: float | None = None
+    relevance: str = "auto"
     weights: str = "design"
     policy: str = "auto"
     low_coverage: bool = False
@@ -55,6 +59,7 @@ class ScoringOptions:
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
+            ("relevance is", self.relevance, RELEVANCE),
             ("weights are", self.weights, WEIGHTS),
             ("the coverage policy is", self.policy, POLICIES),
             ("the population is", self.population, POPULATIONS),

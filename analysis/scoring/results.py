@@ -14,6 +14,7 @@ from relstudy.analysis.scoring.direction import Direction
 from relstudy.analysis.scoring.judged import Population, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
 
@@ -256,8 +257,9 @@ class ScoreResult:
     Parameters
     ----------
     systems : in the order given
-    pairs : numbers: judged, queries, relevant, and the fingerprint of the judgments
+    pairs : numbers: judged, queries, relevant (their shares added up), and the fingerprint of the judgments
     options : every choice made
+    relevance : how relevant each judged pair is, and by which rule
     weighting, population : how pairs are weighted, and what intervals speak of, as the judgments allow
     conventions : every choice behind the numbers in words, by name
     comparisons, orderings, agreement : between systems; empty with a single one
@@ -270,6 +272,7 @@ class ScoreResult:
     systems: tuple[SystemScore, ...]
     pairs: Mapping[str, Any]
     options: ScoringOptions
+    relevance: Relevance
     weighting: Weighting
     population: Population
     conventions: Mapping[str, Any]
@@ -282,11 +285,6 @@ class ScoreResult:
     result_id: np.ndarray = field(repr=False)
     judgment: np.ndarray = field(repr=False)
     weight: np.ndarray = field(repr=False)
-
-    @property
-    def threshold(self) -> float:
-        """Above which judgment a pair is relevant."""
-        return float(self.conventions["threshold"])
 
     def __getitem__(self, name: str) -> SystemScore:
         for system in self.systems:

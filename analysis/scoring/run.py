@@ -92,16 +92,17 @@ def score_candidates(
     ranked = orderings(context, candidates, systems)
     return ScoreResult(
         tuple(systems),
-        numbers(pairs, options),
+        numbers(pairs, context.relevance),
         options,
+        context.relevance,
         pairs.weighting(options.weights),
         pairs.population(options.population, options.replicates),
-        conventions_of(pairs, options),
+        conventions_of(pairs, options, context.relevance),
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(systems, options.level)),
         pd.concat([indices_by_query(context, candidate) for candidate in candidates], ignore_index=True),
-        tuple(notes_on(pairs, candidates, options)),
+        tuple(notes_on(pairs, candidates, options, context.relevance)),
         pairs.query_id,
         pairs.result_id,
         pairs.judgment,
@@ -153,13 +154,13 @@ def _correlations(context: ScoringContext, figures: Mapping[str, BootstrapStatis
 
 
 def _variants(context: ScoringContext, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:
-    relevant = context.relevant[used]
+    relevant = context.relevance.values[used]
     figures = {
         "plain_eq_5_3": normalised_rank_plain(relevant, ranking),
         "fifth_power_eq_5_5": normalised_rank_fifth_power(relevant, ranking),
     }
     if context.weights_missing is None:
-        chance = random_assignment(len(relevant), int(relevant.sum()))
+        chance = random_assignment(relevant)
         figures |= {f"random_{name}": value for name, value in chance.items()}
     return {name: value if np.isfinite(value) else None for name, value in figures.items()}
 
@@ -187,9 +188,10 @@ def _points(
 
 
 def _curve(context: ScoringContext, ranking: np.ndarray, used: np.ndarray, higher: bool) -> pd.DataFrame:
-    if context.weights_missing is not None or not context.relevant[used].any():
+    relevant = context.relevance.values[used]
+    if context.weights_missing is not None or not relevant.any():
         return pd.DataFrame({"threshold": [], "precision": [], "recall": []}, dtype=float)
-    curve = precision_recall_curve(context.relevant[used], ranking, context.weight(ranking, used))
+    curve = precision_recall_curve(relevant, ranking, context.weight(ranking, used))
     number = len(curve.recall)
     keep = np.unique(np.r_[np.searchsorted(curve.recall, np.linspace(0, 1, 400)), np.arange(min(number, 100))])
     keep = np.unique(np.r_[keep[keep < number], number - 1])

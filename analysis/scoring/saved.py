@@ -15,10 +15,11 @@ import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged import PAIR, JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.measures import QueryValues
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.relevance import RelevanceRule, relevance_of
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
@@ -26,7 +27,10 @@ from relstudy.common.scales import KnownScale
 from relstudy.common.tables import read_json, write_json
 
 KIND = "relstudy comparison"
-VERSION = 2
+VERSION = 3
+SHARES = ["relevant_share", "relevance_cut"]
+READ = (2, VERSION)
+"""Versions that are read; the second knew neither shares nor their rule: it cut judgments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +56,21 @@ def save_comparison(
 
 def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> dict[str, Any]:
     """The saved form, plain JSON."""
+    relevance = relevance_of(pairs, options.relevance, options.threshold)
+    shares = relevance.rule is RelevanceRule.SHARE
     return {
         "kind": KIND,
         "version": VERSION,
         "fingerprint": pairs.fingerprint,
-        "options": _options_json(options, pairs.cut(options.threshold)),
+        "options": _options_json(options, relevance.cut),
         "judgments": {
             "query_id": pairs.query_id.tolist(),
             "result_id": pairs.result_id.tolist(),
             "judgment": pairs.judgment.tolist(),
             "inclusion_probability": _numbers(pairs.probability) if pairs.probability_given else None,
             "query_probability": _numbers(pairs.query_probability) if pairs.query_probability_given else None,
+            "relevant_share": _numbers(relevance.values if shares else pairs.relevant_share),
+            "relevance_cut": relevance.cut if shares else pairs.share_cut,
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
         },
@@ -110,7 +118,7 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
     content = read_json(path)
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); --save writes one')
-    if content.get("version") != VERSION:
+    if content.get("version") not in READ:
         raise RelstudyError(
             f"{file}: version {content.get('version')!r} of a saved comparison is not known; write it again with --save"
         )
@@ -128,12 +136,14 @@ def _options_json(options: ScoringOptions, cut: float) -> dict[str, Any]:
 
 
 def _options_of(content: dict[str, Any]) -> ScoringOptions:
-    return ScoringOptions(**{("measures" if name == "graded" else name): value for name, value in content.items()})
+    named = {("measures" if name == "graded" else name): value for name, value in content.items()}
+    return ScoringOptions(**{"relevance": RelevanceRule.MEAN.value} | named)
 
 
 def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     table = content["judgments"]
     probability, of_query = table["inclusion_probability"], table.get("query_probability")
+    share = table.get("relevant_share")
     frame = pd.DataFrame(
         {
             "query_id": pd.Series(table["query_id"], dtype="str"),
@@ -141,6 +151,8 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             "judgment": _array(table["judgment"]),
             "inclusion_probability": np.nan if probability is None else _array(probability),
             "query_probability": np.nan if of_query is None else _array(of_query),
+            "relevant_share": np.nan if share is None else _array(share),
+            "relevance_cut": table.get("relevance_cut", np.nan),
         }
     )
     judgments = Judgments(frame, KnownScale.from_json(table["scale"]), qrels=bool(table["qrels"]))
@@ -169,6 +181,15 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             candidate = with_mapping(candidate, MappedScores(_array(entry["mapped"]), used, in_sample))
         candidates.append(candidate)
     return SavedComparison(judgments, candidates, options, file)
+
+
+def with_saved_shares(judgments: Judgments, saved: SavedComparison) -> Judgments:
+    """The judgments with the shares of the saved comparison that was made with them, and the cut that these are of."""
+    own = saved.judgments.frame.set_index(PAIR)[SHARES]
+    shares = own.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
+    if shares["relevant_share"].isna().any():
+        return judgments
+    return replace(judgments, frame=judgments.frame.assign(**{name: shares[name].to_numpy() for name in SHARES}))
 
 
 def same_judgments(saved: SavedComparison, judgments: Judgments) -> None:

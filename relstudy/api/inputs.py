@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments, check_judgments, read_judgments
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import Checked, read_table
 from relstudy.mapping.scores.table import check_scores, read_scores
 
@@ -63,6 +64,23 @@ def judgments_of(judgments: Any, columns: Columns | None = None) -> tuple[Judgme
         return read_judgments(source), os.fspath(source)
     table = table_of(source, "the judgments", columns)
     return check_judgments(table), table.file
+
+
+def judgments_and_ratings(judgments: Any, ratings: Source | None = None) -> Judgments:
+    """Judgments with the calibrated ratings behind them: those given, those they hold, or those beside their file."""
+    from relstudy.analysis.scoring.rated import judgments_with_ratings, read_calibrated, with_ratings
+
+    judged, _ = judgments_of(judgments)
+    if isinstance(getattr(judgments, "judgments", None), pd.DataFrame) and ratings is None:
+        ratings = judgments.ratings
+    if isinstance(ratings, pd.DataFrame):
+        missing = [name for name in (*PAIR, "calibrated") if name not in ratings]
+        if missing:
+            raise RelstudyError(f"the ratings: the column {missing[0]} is needed; calibrate gives such ratings")
+        return with_ratings(judged, ratings, "the ratings")
+    if ratings is not None:
+        return with_ratings(judged, read_calibrated(ratings), os.fspath(ratings))
+    return judgments_with_ratings(judged, judgments) if isinstance(judgments, str | os.PathLike) else judged
 
 
 def scores_of(

@@ -18,7 +18,7 @@ from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
-from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
+from relstudy.api.inputs import Columns, Source, judgments_and_ratings, scores_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.shown import Shown
@@ -111,7 +111,7 @@ class Scores(Shown):
         numbers = self.result.pairs
         return (
             f"{len(self.result.systems)} systems against {numbers['judged']:,} judged pairs of {numbers['queries']:,} "
-            f"queries, {numbers['relevant']:,} relevant ({self.result.conventions['relevant']})"
+            f"queries, {numbers['relevant']:,.6g} relevant ({self.result.conventions['relevant']})"
         )
 
     def overview(self) -> pd.DataFrame:
@@ -139,6 +139,8 @@ def score(
     method: str | None = None,
     folds: int | None = None,
     threshold: float | None = None,
+    relevance: str | None = None,
+    ratings: Source | None = None,
     weights: str | None = None,
     policy: str | None = None,
     direction: str | Mapping[str, str] | None = None,
@@ -160,7 +162,11 @@ def score(
     mappings : what `fit` gives, or the folder it was saved to; a system without one is mapped by `method`
     method : isotonic (default), bagged, correlation, bayes, best or none: the mapping, fitted out of fold
     folds : folds by query for the mapping, at least 2; default 10
-    threshold : a pair is relevant above this judgment; default: by the scale
+    threshold : the cut between relevant and not; default: that of the scale, 3.5 on 1-5
+    relevance : "share" (of a pair's ratings above the cut), "mean" (whether its judgment is), or "auto" (default): the
+        share where it is known
+    ratings : the calibrated ratings behind the judgments, which another cut needs (query_id, result_id, calibrated);
+        default: those that `calibrate` gave, or calibrated.csv beside the file of the judgments
     weights : "design" (default: 1 / inclusion probability), "equal", or "rank-power" (the paper's rule)
     policy : "drop" or "worst": judged pairs that a system does not score; default: drop, but worst for TREC runs
     direction : "higher", "lower" or "auto" (default), for all systems or by system
@@ -190,6 +196,7 @@ def score(
         "method": method,
         "folds": folds,
         "threshold": threshold,
+        "relevance": relevance,
         "weights": weights,
         "policy": policy,
         "measures": None if measures is None else tuple(measures),
@@ -200,10 +207,10 @@ def score(
     }
     stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options = ScoringOptions(**stated, directions=directions, low_coverage=allow_low_coverage)
-    judged, _ = judgments_of(judgments)
+    judged = judgments_and_ratings(judgments, ratings)
     table, file = scores_of(scores, columns)
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     pairs = JudgedPairs.of(judged)
     candidates, notes = candidates_of([(file, table)], pairs, options, fitted, stated=directions)
     result = score_candidates(pairs, candidates, options)
-    return Scores(result, (*table.attrs.get("notes", []), *notes, *result.notes))
+    return Scores(result, (*judged.notes, *table.attrs.get("notes", []), *notes, *result.notes))

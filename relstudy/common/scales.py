@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Scale:
     labels : text for some or all values
     undecided : whether "undecided" is offered
     continuous : whether any number between the ends may be given
+    stated_cut : the cut between relevant and not, where a table of judgments names one; None takes the middle step
     """
 
     name: str
@@ -41,6 +42,7 @@ class Scale:
     labels: dict[float, str] = field(default_factory=dict)
     undecided: bool = True
     continuous: bool = False
+    stated_cut: float | None = None
 
     @classmethod
     def between(cls, low: float, high: float, step: float | None = 1.0, name: str = "") -> Scale:
@@ -81,14 +83,22 @@ class Scale:
 
     @property
     def cut(self) -> float:
-        """Above which judgment a pair is relevant: the middle of the scale.
+        """Above which rating a result is relevant: in the middle of the step above the middle value, never on a value.
+
+        A scale with an even number of values is cut into halves. A continuous scale has no steps and is cut in its
+        middle.
 
         Examples
         --------
         >>> SCALES["1-5"].cut, SCALES["binary"].cut, SCALES["1-9"].cut
-        (3.0, 0.5, 5.0)
+        (3.5, 0.5, 5.5)
         """
-        return (self.low + self.high) / 2
+        if self.stated_cut is not None:
+            return self.stated_cut
+        if self.continuous:
+            return (self.low + self.high) / 2
+        below = (len(self.values) - 1) // 2
+        return (self.values[below] + self.values[below + 1]) / 2
 
     @property
     def gain_step(self) -> float:
@@ -150,11 +160,15 @@ class KnownScale:
     def from_json(cls, content: Mapping[str, Any]) -> KnownScale:
         """The scale that `as_json` wrote."""
         scale = Scale.between(content["low"], content["high"], content["step"], content["name"])
-        return cls(scale, content["how"], content["note"])
+        return cls(scale, content["how"], content["note"]).with_cut(content["cut"])
+
+    def with_cut(self, cut: float) -> KnownScale:
+        """The same scale with the cut that a table of judgments names."""
+        return replace(self, scale=replace(self.scale, stated_cut=float(cut)))
 
     def sentence(self) -> str:
         """The scale, its cut and where they come from, in words."""
-        return f"scale {self.scale.name} ({self.note}): relevant is what is judged above {self.scale.cut:g}"
+        return f"scale {self.scale.name} ({self.note}): relevant is what is rated above {self.scale.cut:g}"
 
 
 def show_value(value: float) -> str:

@@ -50,9 +50,20 @@ class SimulatedRater:
         >>> exact.expected(np.array([1.2, 3.4, 4.8])).tolist()
         [1.0, 3.0, 5.0]
         """
+        return np.asarray(LOW + self.chances_above(relevance).sum(axis=-1))
+
+    def chances_above(self, relevance: np.ndarray) -> np.ndarray:
+        """The chance of a rating above 1, 2, 3 and 4 for pairs of this true relevance, shape (..., 4)."""
         middle = PIVOT + self.leniency + self.spread * (np.asarray(relevance, dtype=float) - PIVOT)
         cuts = np.arange(LOW, HIGH) + 0.5
-        return np.asarray(LOW + norm.sf((cuts - middle[..., None]) / self.noise).sum(axis=-1))
+        return np.asarray(norm.sf((cuts - middle[..., None]) / self.noise))
+
+    def moments(self, relevance: np.ndarray) -> tuple[float, float]:
+        """Mean and standard deviation of the ratings that pairs of this true relevance get, over pairs and noise."""
+        above = self.chances_above(relevance).reshape(-1, HIGH - LOW)
+        mean = LOW + above.sum(axis=1).mean()
+        square = LOW**2 + (above * np.diff(np.arange(LOW, HIGH + 1) ** 2)).sum(axis=1).mean()
+        return float(mean), float(np.sqrt(square - mean**2))
 
 
 def draw_raters(count: int, seed: int = 0) -> list[SimulatedRater]:
@@ -155,6 +166,35 @@ class SimulatedPanel:
         relevance : true relevance, any shape
         """
         return np.mean([rater.expected(relevance) for rater in self.raters], axis=0)
+
+    def relevant_share(self, relevance: np.ndarray, cut: float, base: np.ndarray) -> np.ndarray:
+        """The chance that one of the panel's raters calls a pair relevant, when all rate on the panel's scale.
+
+        A rating is relevant where it lies above the cut on the rater's true line, which gives this rater the panel's
+        mean and spread on the base pairs: what calibration (Shirahatti and Barnard 2005, Eq. 2.1) comes to when
+        everybody rates endlessly many such pairs.
+
+        Parameters
+        ----------
+        relevance : true relevance, any shape
+        cut : on the panel's scale
+        base : true relevance of the base pairs, any shape
+        """
+        moments = [rater.moments(base) for rater in self.raters]
+        middle, squares = np.mean([mean for mean, _ in moments]), np.mean([s * s + m * m for m, s in moments])
+        spread = np.sqrt(squares - middle**2)
+        shares = []
+        for rater, (mean, own) in zip(self.raters, moments, strict=True):
+            lowest = mean + (cut - middle) * own / spread  # the rating that this rater's line carries onto the cut
+            above = rater.chances_above(relevance)
+            first = int(np.floor(lowest)) + 1  # the lowest rating above it
+            if first <= LOW:
+                shares.append(np.ones(np.shape(relevance)))
+            elif first > HIGH:
+                shares.append(np.zeros(np.shape(relevance)))
+            else:
+                shares.append(above[..., first - LOW - 1])
+        return np.asarray(np.mean(shares, axis=0))
 
     def true_offsets(self, relevance: np.ndarray) -> np.ndarray:
         """How far each rater's expected mean over these pairs lies above the panel's; shape (raters,)."""

@@ -35,8 +35,6 @@ from relstudy.studyapp.demo.sizes import Size, available, available_systems
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.systems import fit, make
 
-THRESHOLD = 3.0
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -243,7 +241,7 @@ def score_file(folder: Path, name: str) -> Path:
 def _score(folder: Path, names: tuple[str, ...], show: Stages) -> dict[str, Any]:
     files = [str(score_file(folder, name)) for name in names]
     arguments = ["--judgments", str(folder / "judgments.csv"), "--mappings", str(folder / "mappings")]
-    arguments += ["--save", str(folder / "comparison.json"), "--threshold", f"{THRESHOLD:g}"]
+    arguments += ["--save", str(folder / "comparison.json")]
     command = f"relstudy score {folder}/scores/*.csv {' '.join(arguments)}"
     with show.stage("Score the systems", command=command) as stage:
         scored: dict[str, Any] = run_command("score", *files, *arguments, show=show)
@@ -268,9 +266,11 @@ def _compare(
     judgments = pd.read_csv(folder / "judgments.csv", dtype=keys)
     raters = pd.read_csv(folder / "raters.csv", dtype={"rater_id": str})
     ratings = pd.read_csv(folder / "ratings.csv", dtype=keys)
-    rows, table = rater_rows(raters, judgments, panel, people, pairs[pairs["block"] == "base"])
+    base = pairs[pairs["block"] == "base"]
+    rows, table = rater_rows(raters, judgments, panel, people, base)
     rows += judgment_rows(judgments, ratings, panel)
-    rows += system_rows(scored["systems"], census(collection, panel, everything, THRESHOLD))
+    cut = scored["conventions"]["threshold"]
+    rows += system_rows(scored["systems"], census(collection, panel, everything, cut, base))
     truth = folder / "truth"
     write_table(recovered_table(rows), truth / "recovered.csv")
     write_table(table, truth / "raters.csv")

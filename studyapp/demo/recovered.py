@@ -131,38 +131,42 @@ class Census:
 
     Parameters
     ----------
-    judgments : query_id, result_id, judgment, inclusion_probability (1)
+    judgments : query_id, result_id, judgment, relevant_share (the true chance that a rater of the panel calls the pair
+        relevant), relevance_cut, inclusion_probability (1)
     scores : system, query_id, result_id, score
-    threshold : a pair is relevant where its judgment is above it
     """
 
     judgments: pd.DataFrame
     scores: pd.DataFrame
-    threshold: float
 
     @cached_property
     def indices(self) -> ScoreResult:
         """The indices of `relstudy score`, over all pairs and without sampling."""
-        options = ScoringOptions(threshold=self.threshold, replicates=1, low_coverage=True, measures=())
+        options = ScoringOptions(relevance="share", replicates=1, low_coverage=True, measures=())
         return score_systems(self.judgments, self.scores, options=options)
 
     def at(self, system: str, cut: float) -> tuple[float, float]:
         """Precision and recall when all pairs with at least this score are retrieved."""
         scored = self.judgments.merge(self.scores[self.scores["system"] == system], on=["query_id", "result_id"])
-        relevant = (scored["judgment"] > self.threshold).to_numpy()
+        relevant = scored["relevant_share"].to_numpy(dtype=float)
         # scores are kept in single precision, and a cut read from their text may differ from them in the last digit
         retrieved = scored["score"].to_numpy(dtype=np.float32) >= np.float32(cut)
-        hits = float((relevant & retrieved).sum())
+        hits = float(relevant[retrieved].sum())
         return hits / float(retrieved.sum()), hits / float(relevant.sum())
 
 
-def census(collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFrame, threshold: float) -> Census:
+def census(
+    collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFrame, cut: float, base: pd.DataFrame
+) -> Census:
     """The study without sampling or noise: the panel's expected rating of every pair of the collection.
 
     Parameters
     ----------
     scores : every system's score of every pair of the collection
+    cut : above which a rating calls a pair relevant
+    base : the base pairs, which put the raters on one scale
     """
+    on_base = collection.relevance(list(base["query_id"]), list(base["result_id"]))
     pictures = np.array(collection.picture_ids, dtype=object)
     queries = np.array(collection.query_ids, dtype=object)
     row, column = np.meshgrid(np.arange(len(queries)), np.arange(len(pictures)), indexing="ij")
@@ -172,10 +176,12 @@ def census(collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFra
             "query_id": queries[row[other]],
             "result_id": pictures[column[other]],
             "judgment": panel.consensus(collection.truth)[other],
+            "relevant_share": panel.relevant_share(collection.truth, cut, on_base)[other],
+            "relevance_cut": cut,
             "inclusion_probability": 1.0,
         }
     )
-    return Census(judgments, scores, threshold)
+    return Census(judgments, scores)
 
 
 def system_rows(systems: Mapping[str, Any], everything: Census) -> list[Recovered]:

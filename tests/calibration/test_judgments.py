@@ -197,7 +197,7 @@ def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table: Write
     judgments = calibrate(read_ratings(table(rows, "ratings.csv")), "none").judgments
     write_judgments(judgments, tmp_path / "j.csv")
     for each in (judgments, read_judgments(tmp_path / "j.csv"), Judgments.of(judgments.frame)):
-        assert (each.scale.scale.low, each.scale.scale.high, each.scale.scale.cut) == (0, 6, 3)
+        assert (each.scale.scale.low, each.scale.scale.high, each.scale.scale.cut) == (0, 6, 3.5)
     assert read_judgments(tmp_path / "j.csv").scale.how == "stated"
 
 

@@ -130,7 +130,7 @@ def test_what_is_stated_and_not_understood_is_refused(table: WriteTable, stated:
 
 def test_the_scale_that_is_stated_binds(table: WriteTable) -> None:
     path = table("rater_id,query_id,result_id,rating\na,q,x,20\nb,q,x,80\na,q,y,99")
-    assert read_ratings(path, reading=Reading.stated(scale="0-200")).scale.scale.cut == 100
+    assert read_ratings(path, reading=Reading.stated(scale="0-200")).scale.scale.cut == 100.5
     with pytest.raises(TableError, match="'99' is not allowed; a number from 0 to 90 is allowed"):
         read_ratings(path, reading=Reading.stated(scale="0-90"))
     assert np.isclose(read_judgments(path, Reading.stated(scale="0-200")).frame["judgment"], [50, 99]).all()

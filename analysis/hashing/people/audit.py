@@ -98,7 +98,7 @@ def audit_truths(
     """
     judgments = Judgments.of(judgments)
     scores = truth_scores(judgments.frame, items, neighbours=neighbours, seed=seed)
-    options = ScoringOptions(threshold=threshold, seed=seed, directions={"*": "higher"})
+    options = ScoringOptions(threshold=threshold, relevance="mean", seed=seed, directions={"*": "higher"})
     scoring = score_systems(judgments, scores, options=options)
     pairs = JudgedPairs.of(judgments)
     unweighted, cut = pairs.weights_missing("design"), pairs.cut(threshold)

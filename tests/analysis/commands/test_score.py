@@ -95,7 +95,7 @@ def test_other_options_than_the_saved_comparisons_are_refused(folder: Path) -> N
     answer(folder / "s0.csv", "-j", folder / "judgments.csv", "--save", folder / "saved.json")
     result = run(folder / "s1.csv", "--against", folder / "saved.json", "--threshold", 4)
     assert result.exit_code == 1
-    assert "the saved comparison was made with threshold 3.0" in result.stderr
+    assert "the saved comparison was made with threshold 3.5" in result.stderr
 
 
 def test_the_same_name_twice_is_refused(folder: Path) -> None:

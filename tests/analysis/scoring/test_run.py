@@ -143,7 +143,7 @@ def test_no_relevant_pair_leaves_retrieval_empty_with_the_reason_and_keeps_corre
     assert system.raw.pearson.value is not None
     assert system.points == ()
     notes = score_systems(judgments, scores, options=ScoringOptions(threshold=99, replicates=50)).notes
-    assert any(note.startswith("No judged pair is relevant (judgment > 99; judgments run from") for note in notes)
+    assert any(note.startswith("No judged pair is relevant (judgment > 99, since the judgments come") for note in notes)
 
 
 def test_only_relevant_pairs_leave_normalised_rank_empty_with_the_reason() -> None:
@@ -190,7 +190,7 @@ def test_judgments_without_probabilities_weigh_alike_and_say_so() -> None:
 def test_the_papers_weights_follow_its_pseudo_code() -> None:
     judgments, scores = tables(systems=(0.7,))
     order = np.argsort(-scores["score"].to_numpy())
-    relevant = (judgments["judgment"].to_numpy() > 3)[order]
+    relevant = (judgments["judgment"].to_numpy() > 3.5)[order]
     weight = np.arange(1, len(order) + 1) ** 5.0
     precision, recall = np.cumsum(weight * relevant) / np.cumsum(weight), np.cumsum(weight * relevant)
     recall /= recall[-1]

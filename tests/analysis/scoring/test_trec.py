@@ -138,7 +138,7 @@ def test_on_a_scale_from_0_to_6_the_gains_are_the_ratings_though_nobody_gave_a_0
     ]
     expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], qrels, run)[ir_measures.nDCG @ 5]
     assert result["one"].measures["condensed nDCG@5"].value == pytest.approx(expected, abs=1e-12)
-    assert result.conventions["threshold"] == 3.0
+    assert result.conventions["threshold"] == 3.5
 
 
 def test_half_points_and_sliders_gain_by_their_own_steps() -> None:

@@ -1,0 +1,132 @@
+"""The calibrated ratings behind the judgments: what another cut than the judgments' own needs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.ratings import read_ratings
+from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
+
+BESIDE = "calibrated.csv"
+SAME = 1e-9
+"""Shares of a few ratings that differ by more than rounding are of other ratings."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairRatings:
+    """Calibrated ratings of judged pairs, one a row.
+
+    Parameters
+    ----------
+    pair : int64 [ratings], each rating's row of the judged pairs
+    calibrated : float [ratings], on the judgments' scale
+    """
+
+    pair: np.ndarray
+    calibrated: np.ndarray
+
+    @classmethod
+    def of(cls, ratings: pd.DataFrame, pairs: pd.DataFrame) -> PairRatings:
+        """Ratings (query_id, result_id, calibrated) laid beside pairs (query_id, result_id); others are left out."""
+        want = pd.MultiIndex.from_frame(pairs[PAIR].astype("str"))
+        row = want.get_indexer(pd.MultiIndex.from_frame(ratings[PAIR].astype("str")))
+        inside = row >= 0
+        return cls(row[inside].astype(np.int64), ratings["calibrated"].to_numpy(dtype=float)[inside])
+
+    def part(self, inside: np.ndarray) -> PairRatings:
+        """The ratings of some of the pairs, bool [pairs]."""
+        kept = inside[self.pair]
+        return PairRatings((np.cumsum(inside) - 1)[self.pair[kept]], self.calibrated[kept])
+
+    def share_above(self, cut: float, pairs: int) -> np.ndarray:
+        """Share of each pair's ratings above a cut, float [pairs], NaN where a pair has none.
+
+        Examples
+        --------
+        >>> PairRatings(np.array([0, 0, 2]), np.array([4.0, 3.0, 5.0])).share_above(3.5, 3).tolist()
+        [0.5, nan, 1.0]
+        """
+        many = np.bincount(self.pair, minlength=pairs)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.bincount(self.pair, self.calibrated > cut, pairs) / many)
+
+
+def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judgments:
+    """The judgments with the ratings that they were made of.
+
+    Parameters
+    ----------
+    ratings : query_id, result_id, calibrated (float, NaN where undecided), one row a rating
+    name : what messages call them
+
+    Raises
+    ------
+    RelstudyError
+        where they are not the ratings that these judgments were made of
+    """
+    decided = ratings[ratings["calibrated"].notna()].reset_index(drop=True)
+    frame = judgments.frame
+    beside = PairRatings.of(decided, frame)
+    share, many = (
+        beside.share_above(judgments.scale.scale.cut, len(frame)),
+        np.bincount(beside.pair, minlength=len(frame)),
+    )
+    missing, other = int((many == 0).sum()), 0
+    if "relevant_share" in frame:
+        other = int((np.abs(frame["relevant_share"].to_numpy(dtype=float) - share) > SAME).sum())
+    elif "n_ratings" in frame:
+        other = int((pd.to_numeric(frame["n_ratings"], errors="coerce").to_numpy(dtype=float) != many).sum())
+    if missing or other:
+        what = f"have none of {missing}" if missing else f"differ from them in {other}"
+        raise RelstudyError(
+            f"{name}: these are not the ratings that the judgments were made of: they {what} of {len(frame)} pairs"
+        )
+    return replace(judgments, ratings=decided)
+
+
+def read_calibrated(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read ratings with their calibrated values, as `relstudy calibrate` writes them.
+
+    Raises
+    ------
+    RelstudyError
+        where there is no column calibrated, or the table has other faults
+    """
+    frame = read_ratings(path, trust_raters=True).frame
+    if "calibrated" not in frame:
+        raise RelstudyError(f"{os.fspath(path)}: the column calibrated is needed; relstudy calibrate writes it")
+    return frame.assign(calibrated=pd.to_numeric(frame["calibrated"], errors="coerce"))
+
+
+def judgments_with_ratings(
+    judgments: Judgments, path: str | os.PathLike[str], ratings: str | os.PathLike[str] | None = None
+) -> Judgments:
+    """The judgments of a file with the ratings that they were made of, where these are known.
+
+    Parameters
+    ----------
+    path : the file of the judgments
+    ratings : calibrated ratings; None takes calibrated.csv beside the judgments, where it is there. Where that is of
+        other judgments it has no part, and a note says so
+
+    Raises
+    ------
+    RelstudyError
+        where the ratings that are named are not those of the judgments
+    """
+    if ratings is not None:
+        return with_ratings(judgments, read_calibrated(ratings), os.fspath(ratings))
+    file = Path(path).parent / BESIDE
+    if judgments.qrels or judgments.ratings is not None or not file.is_file():
+        return judgments
+    try:
+        return with_ratings(judgments, read_calibrated(file), BESIDE)
+    except RelstudyError as error:
+        return replace(judgments, notes=(*judgments.notes, f"{error}; so that file has no part in this."))
