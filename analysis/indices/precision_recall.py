@@ -69,7 +69,7 @@ def precision_recall_curve(relevant: np.ndarray, score: np.ndarray, weight: np.n
         seen = np.ones(len(score)) if weight is None else weight[order]
         hits = relevant[order] * seen
     np.cumsum(hits, out=hits)
-    seen = np.cumsum(seen)
+    np.cumsum(seen, out=seen)
     ends = group_ends(ordered)
     if not ends.all():
         hits, seen, ordered = hits[ends], seen[ends], ordered[ends]
