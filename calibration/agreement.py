@@ -1,29 +1,27 @@
-"""How far raters agree: Krippendorff's alpha, intraclass correlations, weighted kappa, Spearman.
+"""How far raters agree beyond chance: Krippendorff's alpha, Gwet's AC1 and AC2.
 
-Every figure is an `Estimate` without interval, or the reason why it can't be computed.
+Every figure is an `Estimate` with a 95 % interval for raters and pairs like these, or the reason why there is none.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.sparse import csr_array
 
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.two_way import Figure, mean_over_pairs, mean_over_ratings, squared_differences
 from relstudy.common.estimates import Estimate
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 MOST_VALUES = 100
-MOST_RATERS = 200
-LEAST_COMMON = 5
 
 
 def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
-    """Krippendorff's alpha over all pairs, by the `krippendorff` package.
+    """Krippendorff's alpha over all pairs, by the `krippendorff` package, with its interval for raters and pairs.
 
     Parameters
     ----------
@@ -46,20 +44,26 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
 
     decided = panel.decided()
     values, code = np.unique(decided.rating, return_inverse=True)
-    if len(values) < 2:
-        return Estimate.missing("every rating is the same")
-    if not (decided.by_pair() > 1).any():
-        return Estimate.missing("no pair has two ratings")
-    if len(values) > MOST_VALUES:
-        if level != "interval":
-            return Estimate.missing(f"ratings take {len(values)} values; this is for categories")
-        return Estimate(interval_alpha(decided))
-    cells = np.bincount(decided.pair * len(values) + code, minlength=decided.n_pairs * len(values))
-    counts = cells.reshape(decided.n_pairs, len(values))
-    counts = counts[counts.sum(axis=1) > 1]
-    if np.count_nonzero(counts.sum(axis=0)) < 2:
+    missing = _not_for_categories(decided, values)
+    if missing is not None and not (level == "interval" and len(values) > MOST_VALUES and decided.by_pair().max() > 1):
+        return missing
+    several = decided.keep(decided.by_pair()[decided.pair] > 1)
+    if np.ptp(several.rating) == 0:
         return Estimate.missing("every rating is the same on the pairs with two ratings")
-    return Estimate(float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level)))
+    if len(values) > MOST_VALUES:
+        value = interval_alpha(decided)
+    else:
+        cells = np.bincount(decided.pair * len(values) + code, minlength=decided.n_pairs * len(values))
+        counts = cells.reshape(decided.n_pairs, len(values))
+        counts = counts[counts.sum(axis=1) > 1]
+        value = float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
+    distances = Distances.of(several, level)
+    observed = mean_over_pairs(several, distances.apart, several.by_pair())
+    chance = mean_over_ratings(several, distances.typical)
+    # A category's share counts twice in the distance by chance: on the side of the rating, and on that of the others.
+    twice = Figure(chance.value, 2 * chance.by_rating, 2 * chance.by_pair)
+    alpha = observed.over(twice).times(-1.0, 1.0)
+    return Figure(value, alpha.by_rating, alpha.by_pair).estimate(several, "fisher")
 
 
 def interval_alpha(panel: Panel) -> float:
@@ -72,193 +76,94 @@ def interval_alpha(panel: Panel) -> float:
 
 
 @dataclass(frozen=True)
-class Icc:
-    """Intraclass correlations (Shrout and Fleiss 1979).
+class Distances:
+    """Squared distances between ratings, of categories or of numbers.
 
     Parameters
     ----------
-    one : ICC(1), any raters, unequal numbers a pair allowed
-    two : ICC(2,1), the same raters on every pair, raters random, absolute agreement, one rating
-    two_mean : ICC(2,k), the same of the mean over the k raters
-    pairs, raters : size of the complete block that ICC(2,.) rests on
+    apart : each rating's mean distance from the others of its pair, float array (N); 0 where alone
+    typical : each rating's mean distance from all other ratings, float array (N)
     """
 
-    one: Estimate
-    two: Estimate
-    two_mean: Estimate
-    pairs: int
-    raters: int
+    apart: np.ndarray
+    typical: np.ndarray
+
+    @classmethod
+    def of(cls, panel: Panel, level: Level) -> Distances:
+        """Distances of Krippendorff's levels."""
+        n = len(panel.rating)
+        if level == "interval":
+            centred = panel.rating - panel.rating.mean()
+            return cls(2 * squared_differences(panel), (centred**2 + np.mean(centred**2)) * n / (n - 1))
+        values, code, count = np.unique(panel.rating, return_inverse=True, return_counts=True)
+        if level == "nominal":
+            table = 1.0 - np.eye(len(values))
+        else:
+            middle = np.cumsum(count) - count / 2
+            table = (middle[:, None] - middle[None, :]) ** 2
+        return cls(mean_from_others(panel, code, table), table @ count / (n - 1) @ np.eye(len(values))[:, code])
 
 
-def intraclass(panel: Panel) -> Icc:
-    """ICC(1) over all pairs; ICC(2,1) and ICC(2,k) over the base block's raters and pairs without a gap.
+def mean_from_others(panel: Panel, code: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """The mean of table[own category, other's] over the other ratings of each rating's pair, float array (N)."""
+    cells = csr_array((np.ones(len(code)), (panel.pair, code)), shape=(panel.n_pairs, len(table)))
+    total = np.asarray((cells @ table)[panel.pair, code])
+    return (total - np.diag(table)[code]) / np.maximum(panel.by_pair()[panel.pair] - 1, 1)
+
+
+def gwet(panel: Panel, *, quadratic: bool) -> Estimate:
+    """Gwet's AC1, or AC2 with quadratic weights, over all pairs, with its interval for raters and pairs like these.
+
+    Unlike kappa and alpha it does not fall to 0 where nearly all ratings are in one category. Agreement is the mean
+    over pairs with two ratings; chance is T / (q (q - 1)) sum of p (1 - p) over the q categories, T the sum of all
+    weights and p the mean over pairs of a category's share.
+
+    Parameters
+    ----------
+    panel : ratings; undecided ones are missing data
+    quadratic : AC2; False: AC1
+
+    References
+    ----------
+    Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement. British
+    Journal of Mathematical and Statistical Psychology 61, 29-48.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"rater_id": list("ababab"), "pair_id": list("ppqqss"), "rating": [1, 2, 3, 4, 5, 6]})
-    >>> icc = intraclass(Panel.from_frame(frame))
-    >>> round(icc.one.value, 3), round(icc.two.value, 3), icc.pairs, icc.raters
-    (0.882, 0.889, 3, 2)
+    >>> frame = pd.DataFrame({"rater_id": list("ab") * 3, "pair_id": list("ppqqss"), "rating": [1, 1, 2, 2, 1, 2]})
+    >>> round(gwet(Panel.from_frame(frame), quadratic=False).value, 4)
+    0.3333
     """
     decided = panel.decided()
-    matrix = complete_block(decided)
-    two = two_mean = Estimate.missing("no two pairs were rated by the same two raters throughout")
-    pairs, raters = matrix.shape
-    if pairs > 1 and raters > 1:
-        two, two_mean = _two_way(matrix)
-    return Icc(_one_way(decided), two, two_mean, pairs, raters)
-
-
-def complete_block(panel: Panel) -> np.ndarray:
-    """Base pairs by raters without a gap: raters who rated the whole block, or else pairs that all its raters rated.
-
-    Whichever leaves more ratings; float array (pairs, raters).
-    """
-    rows = panel.base[panel.pair]
-    block = panel.keep(rows)
-    pairs, raters = np.flatnonzero(block.by_pair()), np.flatnonzero(block.by_rater())
-    if not len(pairs):
-        return np.empty((0, 0))
-    n = block.by_rater()[raters]
-    whole = raters[n == len(pairs)]
-    by_all = np.flatnonzero(block.by_pair() == len(raters))
-    if len(whole) * len(pairs) >= len(by_all) * len(raters):
-        raters = whole
-    else:
-        pairs = by_all
-    row, column = np.full(panel.n_pairs, -1), np.full(panel.n_raters, -1)
-    row[pairs], column[raters] = np.arange(len(pairs)), np.arange(len(raters))
-    block = block.keep((row[block.pair] >= 0) & (column[block.rater] >= 0))
-    matrix = np.empty((len(pairs), len(raters)))
-    matrix[row[block.pair], column[block.rater]] = block.rating
-    return matrix
-
-
-def _one_way(panel: Panel) -> Estimate:
-    count = panel.by_pair()
-    rows = count[panel.pair] > 1
-    panel, count = panel.keep(rows), count[count > 1]
-    n, groups = len(panel.rating), len(count)
-    if groups < 2:
-        return Estimate.missing("fewer than two pairs have two ratings")
-    size = panel.by_pair()
-    mean = panel.by_pair(panel.rating) / np.maximum(size, 1)
-    within = float(((panel.rating - mean[panel.pair]) ** 2).sum()) / (n - groups)
-    between = float(((mean[panel.pair] - panel.rating.mean()) ** 2).sum()) / (groups - 1)
-    typical = (n - float((count**2).sum()) / n) / (groups - 1)
-    total = between + (typical - 1) * within
-    return Estimate((between - within) / total) if total > 0 else Estimate.missing("every rating is the same")
-
-
-def _two_way(matrix: np.ndarray) -> tuple[Estimate, Estimate]:
-    n, k = matrix.shape
-    grand, rows, columns = matrix.mean(), matrix.mean(axis=1), matrix.mean(axis=0)
-    pairs = k * float(((rows - grand) ** 2).sum()) / (n - 1)
-    raters = n * float(((columns - grand) ** 2).sum()) / (k - 1)
-    residual = matrix - rows[:, None] - columns[None, :] + grand
-    error = float((residual**2).sum()) / ((n - 1) * (k - 1))
-    single = pairs + (k - 1) * error + k * (raters - error) / n
-    average = pairs + (raters - error) / n
-    if single <= 0 or average <= 0:
-        reason = "ratings of the base block do not vary between pairs"
-        return Estimate.missing(reason), Estimate.missing(reason)
-    return Estimate((pairs - error) / single), Estimate((pairs - error) / average)
-
-
-@dataclass(frozen=True)
-class Pairwise:
-    """Agreement of two raters, averaged over couples of raters.
-
-    Parameters
-    ----------
-    kappa : quadratically weighted kappa (Cohen 1968)
-    spearman : rank correlation
-    couples : how many couples with at least five common pairs it rests on
-    """
-
-    kappa: Estimate
-    spearman: Estimate
-    couples: int
-
-
-def pairwise(panel: Panel, seed: int = 0) -> Pairwise:
-    """Weighted kappa and Spearman's correlation over all couples of raters on the pairs both rated.
-
-    On the base block where there is one, else on all pairs; beyond 200 raters, on 200 drawn at random.
-
-    Examples
-    --------
-    >>> from relstudy.calibration.simulation import simulate_panel
-    >>> agreement = pairwise(simulate_panel(3, 40, 0, seed=1).panel)
-    >>> agreement.couples, agreement.kappa.value > 0.4
-    (3, True)
-    """
-    decided = panel.decided()
-    base = decided.base[decided.pair]
-    part = decided.keep(base) if base.any() else decided
-    raters = np.flatnonzero(part.by_rater())
-    if len(raters) > MOST_RATERS:
-        raters = np.sort(np.random.default_rng(seed).choice(raters, MOST_RATERS, replace=False))
-    column = np.full(panel.n_raters, -1)
-    column[raters] = np.arange(len(raters))
-    part = part.keep(column[part.rater] >= 0)
-    common = part.by_pair() > 1
-    part = part.keep(common[part.pair])
-    row = np.cumsum(common) - 1
-    matrix = np.full((int(common.sum()), len(raters)), np.nan)
-    matrix[row[part.pair], column[part.rater]] = part.rating
-    reason = f"no two raters have {LEAST_COMMON} pairs in common"
-    kappas, correlations = _couples(matrix)
-    if not len(kappas):
-        return Pairwise(Estimate.missing(reason), Estimate.missing(reason), 0)
-    varied = np.isfinite(correlations)
-    kappa_known = np.isfinite(kappas)
-    flat = "both raters of every couple are constant"
-    return Pairwise(
-        Estimate(float(kappas[kappa_known].mean())) if kappa_known.any() else Estimate.missing(flat),
-        Estimate(float(correlations[varied].mean())) if varied.any() else Estimate.missing(flat),
-        len(kappas),
+    values, code = np.unique(decided.rating, return_inverse=True)
+    missing = _not_for_categories(decided, values)
+    if missing is not None:
+        return missing
+    size = len(values)
+    steps = (values[:, None] - values[None, :]) / (values[-1] - values[0])
+    table = 1 - steps**2 if quadratic else np.eye(size)
+    agreed = mean_over_pairs(decided, mean_from_others(decided, code, table))
+    count = np.maximum(decided.by_pair(), 1)
+    pairs = np.count_nonzero(decided.by_pair())
+    share = np.bincount(code, 1 / count[decided.pair], size) / pairs
+    factor = float(table.sum()) / (size * (size - 1))
+    slope = factor * (1 - 2 * share)[code] / count[decided.pair]
+    by_pair = decided.by_pair(slope)
+    chance = Figure(
+        factor * float(share @ (1 - share)),
+        (slope - by_pair.sum() / pairs / count[decided.pair]) / pairs,
+        np.where(decided.by_pair() > 0, by_pair - by_pair.sum() / pairs, 0.0) / pairs,
     )
+    return agreed.plus(chance, -1.0).over(chance.times(-1.0, 1.0)).estimate(decided, "fisher")
 
 
-def _couples(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted kappa and Spearman of every couple of columns with enough common rows."""
-    rated = ~np.isnan(matrix)
-    upper = np.triu_indices(matrix.shape[1], 1)
-    if not len(upper[0]):
-        return np.empty(0), np.empty(0)
-    here = rated.astype(float)
-    n = (here.T @ here)[upper]
-    enough = n >= LEAST_COMMON
-    with np.errstate(invalid="ignore", divide="ignore"):
-        filled = np.where(rated, matrix, 0.0)
-        covariance, x, y, xx, yy = _common_moments(filled, here, upper, n)
-        kappa = 2 * covariance / (xx + yy + (x - y) ** 2)
-        if rated.all():
-            ranks = rankdata(matrix, axis=0)
-            covariance, _, _, xx, yy = _common_moments(ranks, here, upper, n)
-            spearman = covariance / np.sqrt(xx * yy)
-        else:
-            spearman = _spearman_with_gaps(matrix)[upper]
-    spearman = np.where(np.isfinite(spearman), spearman, np.nan)
-    return kappa[enough], spearman[enough]
-
-
-def _common_moments(
-    filled: np.ndarray, here: np.ndarray, upper: tuple[np.ndarray, ...], n: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Covariance, means and variances of couples of columns on their common rows."""
-    x, y = (filled.T @ here)[upper] / n, (here.T @ filled)[upper] / n
-    xx, yy = ((filled**2).T @ here)[upper] / n - x * x, (here.T @ filled**2)[upper] / n - y * y
-    xx, yy = np.where(xx > 1e-12, xx, 0.0), np.where(yy > 1e-12, yy, 0.0)
-    return (filled.T @ filled)[upper] / n - x * y, x, y, xx, yy
-
-
-def _spearman_with_gaps(matrix: np.ndarray) -> np.ndarray:
-    import pandas as pd
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        frame = pd.DataFrame(matrix).corr(method="spearman", min_periods=LEAST_COMMON)
-    return frame.to_numpy()
+def _not_for_categories(decided: Panel, values: np.ndarray) -> Estimate | None:
+    """Why a coefficient of categories cannot be computed; None where it can."""
+    if len(values) < 2:
+        return Estimate.missing("every rating is the same")
+    if not (decided.by_pair() > 1).any():
+        return Estimate.missing("no pair has two ratings")
+    if len(values) > MOST_VALUES:
+        return Estimate.missing(f"ratings take {len(values)} values; this is for categories")
+    return None

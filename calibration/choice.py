@@ -128,7 +128,7 @@ def _agreement(panel: Panel, methods: tuple[str, ...]) -> dict[str, float] | Non
     scored = scored_rows(panel)
     if scored.block != "unique":
         return None
-    values = {method: leave_one_out_correlation(panel, method, scored, replicates=0).value for method in methods}
+    values = {method: leave_one_out_correlation(panel, method, scored).value for method in methods}
     if any(value is None for value in values.values()):
         return None
     return {method: value for method, value in values.items() if value is not None}

@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 
 METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 
+AGREEMENT = {
+    "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
+    "krippendorff_alpha.ordinal": "Krippendorff's alpha, ordinal",
+    "krippendorff_alpha.interval": "Krippendorff's alpha, interval",
+    "gwet.ac1": "Gwet's AC1",
+    "gwet.ac2": "Gwet's AC2, quadratic weights",
+    "icc.icc1": "ICC(1): one rating, any raters",
+    "icc.icc1k": "ICC(1,k): the mean of a pair's",
+    "icc.icc2": "ICC(2,1): one rating, agreement",
+    "icc.icc2k": "ICC(2,k): the mean, agreement",
+    "icc.iccc1": "ICC(C,1): one rating, consistency",
+    "icc.iccck": "ICC(C,k): the mean, consistency",
+    "weighted_kappa": "weighted kappa, mean over couples",
+    "spearman": "Spearman, mean over couples",
+}
+
 
 @click.command(
     epilog="""\b
@@ -177,11 +193,11 @@ def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json:
 
 
 def _print(figures: dict[str, Any]) -> None:
-    def number(value: float | None) -> str:
-        return "–" if value is None else f"{value:.4f}"
+    def number(value: float | None, sign: str = "") -> str:
+        return "–" if value is None else f"{value:{sign}.4f}"
 
     def interval(ends: list[float] | None) -> str:
-        return "" if ends is None else f"[{ends[0]:.4f}, {ends[1]:.4f}]"
+        return "" if ends is None or None in ends else f"[{ends[0]:.4f}, {ends[1]:.4f}]"
 
     click.echo(
         f"{figures['raters']} raters, {figures['pairs']} pairs ({figures['base_pairs']} in the base block), "
@@ -198,26 +214,20 @@ def _print(figures: dict[str, Any]) -> None:
         ("leave-one-out correlation", "leave_one_out_correlation"),
     ):
         row = figures[name]
-        rows.append(
-            [
-                title,
-                number(row["before"]),
-                interval(row["before_interval"]),
-                number(row["after"]),
-                interval(row["after_interval"]),
-            ]
-        )
-    for title, name in (("ICC(1)", "icc1"), ("ICC(2,1)", "icc2"), ("ICC(2,k)", "icc2k")):
-        rows.append([title, number(figures["icc"][name]), "", number(figures["icc"]["after"][name]), ""])
-    print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %"])
+        cells = [title]
+        for part, sign in (("before", ""), ("after", ""), ("difference", "+")):
+            cells += [number(row[part], sign), interval(row[f"{part}_interval"])]
+        rows.append(cells)
+    print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"])
     click.echo()
-    alpha = figures["krippendorff_alpha"]
-    rows = [[f"Krippendorff's alpha, {level}", number(alpha[level])] for level in alpha]
-    rows += [
-        ["weighted kappa, mean over couples", number(figures["weighted_kappa"])],
-        ["Spearman, mean over couples", number(figures["spearman"])],
-    ]
-    print_table(rows, ["agreement of the ratings as given", ""])
+    after = figures["icc"]["after"]
+    rows = []
+    for name, title in AGREEMENT.items():
+        estimate = figures["agreement"][name]
+        calibrated = number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
+        rows.append([title, number(estimate["value"]), interval([estimate["low"], estimate["high"]]), calibrated])
+    print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"])
+    click.echo("Intervals are for raters and pairs like these.")
     if figures["flags"]:
         click.echo()
         flagged = list(figures["flags"].items())

@@ -38,7 +38,7 @@ class Panel:
     def from_frame(cls, frame: pd.DataFrame, low: float | None = None, high: float | None = None) -> Panel:
         """From rows with rater_id, rating, and query_id with result_id or pair_id; `base` (bool a row) optional.
 
-        Without a `base` column the base block is the pairs that every rater rated.
+        Without a `base` column the base block is the pairs that every rater rated, however few.
 
         Examples
         --------

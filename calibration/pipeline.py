@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration import agreement
+from relstudy.calibration import agreement, couples
 from relstudy.calibration.choice import Choice, check_hand_out, choose_method
+from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import Judgments, make_judgments, pair_probabilities
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import METHODS, Lines
@@ -18,7 +19,8 @@ from relstudy.calibration.noise import WEIGHTED, RaterNoise, rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings
-from relstudy.calibration.variance import Progress, Scored, leave_one_out_correlation, scored_rows, within_item_variance
+from relstudy.calibration.two_way import Figure, Scale
+from relstudy.calibration.variance import Progress, Scored, leave_one_out_figure, scored_rows, variance_figure
 from relstudy.common.estimates import Estimate
 from relstudy.common.hand_out import HandOut
 from relstudy.common.tables import Checked
@@ -133,20 +135,37 @@ def _seconds(frame: pd.DataFrame) -> np.ndarray | None:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A figure before and after calibration, and after less before; intervals are for raters and pairs like these."""
+
+    before: Estimate
+    after: Estimate
+    difference: Estimate
+
+    @classmethod
+    def of(cls, before: Figure | Estimate, after: Figure | Estimate, panel: Panel, scale: Scale) -> Change:
+        """From two figures of the same rows, or the reason why there is none."""
+        if isinstance(before, Estimate) or isinstance(after, Estimate):
+            reason = next(each for each in (before, after) if isinstance(each, Estimate)).reason or ""
+            one, other = (f if isinstance(f, Estimate) else f.estimate(panel, scale) for f in (before, after))
+            return cls(one, other, Estimate.missing(reason))
+        difference = after.plus(before, -1.0)
+        return cls(before.estimate(panel, scale), after.estimate(panel, scale), difference.estimate(panel))
+
+
+@dataclass(frozen=True)
 class VarianceReduction:
     """The paper's table 5.1 for one study: variance within pairs and out-of-sample agreement, before and after."""
 
-    variance_before: Estimate
-    variance_after: Estimate
-    correlation_before: Estimate
-    correlation_after: Estimate
-    icc_before: agreement.Icc
-    icc_after: agreement.Icc
+    variance: Change
+    correlation: Change
+    icc_before: Icc
+    icc_after: Icc
     scored: Scored
 
 
 def variance_reduction(result: Calibration, progress: Progress = iter) -> VarianceReduction:
-    """Table 5.1 with bootstrap intervals over pairs, on unique pairs where enough have two ratings.
+    """Table 5.1 with intervals for raters and pairs like these, on unique pairs where enough have two ratings.
 
     Parameters
     ----------
@@ -154,15 +173,21 @@ def variance_reduction(result: Calibration, progress: Progress = iter) -> Varian
     """
     panel, after = result.panel, result.panel.with_rating(result.calibrated)
     scored = scored_rows(panel)
+    part = panel.keep(scored.rows)
+    weighted = result.noise.share > 0
+    nothing = Estimate.missing("no pair has two ratings")
     return VarianceReduction(
-        variance_before=within_item_variance(panel, scored.rows),
-        variance_after=within_item_variance(after, scored.rows),
-        correlation_before=leave_one_out_correlation(panel, "none", scored),
-        correlation_after=leave_one_out_correlation(
-            panel, result.choice.method, scored, weighted=result.noise.share > 0, progress=progress
+        variance=Change.of(
+            variance_figure(part) or nothing, variance_figure(after.keep(scored.rows)) or nothing, part, "log"
         ),
-        icc_before=agreement.intraclass(panel),
-        icc_after=agreement.intraclass(after),
+        correlation=Change.of(
+            leave_one_out_figure(panel, "none", scored),
+            leave_one_out_figure(panel, result.choice.method, scored, weighted=weighted, progress=progress),
+            part,
+            "fisher",
+        ),
+        icc_before=intraclass(panel),
+        icc_after=intraclass(after),
         scored=scored,
     )
 
@@ -184,15 +209,18 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
             reasons[name] = estimate.reason
         return estimate.value
 
-    def before_after(name: str, before: Estimate, after: Estimate) -> dict[str, Any]:
+    def before_after(name: str, change: Change) -> dict[str, Any]:
         return {
-            "before": plain(f"{name}.before", before),
-            "after": plain(f"{name}.after", after),
-            "before_interval": _interval(before),
-            "after_interval": _interval(after),
+            "before": plain(f"{name}.before", change.before),
+            "after": plain(f"{name}.after", change.after),
+            "before_interval": _interval(change.before),
+            "after_interval": _interval(change.after),
+            "difference": plain(f"{name}.difference", change.difference),
+            "difference_interval": _interval(change.difference),
         }
 
-    pairwise = agreement.pairwise(panel)
+    by_couples = couples.pairwise(panel)
+    coefficients = agreement_of(panel, table.icc_before, by_couples)
     alpha_after = agreement.krippendorff_alpha(panel.with_rating(result.calibrated), "interval")
     flags = result.raters.loc[result.raters["flags"] != "", ["rater_id", "flags"]]
     test = result.choice.balance
@@ -217,20 +245,20 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         },
         "spread_weight": result.lines.spread_weight,
         "noise_weight": result.noise.share,
-        "within_item_variance": before_after("within_item_variance", table.variance_before, table.variance_after),
-        "leave_one_out_correlation": before_after(
-            "leave_one_out_correlation", table.correlation_before, table.correlation_after
-        ),
+        "within_item_variance": before_after("within_item_variance", table.variance),
+        "leave_one_out_correlation": before_after("leave_one_out_correlation", table.correlation),
         "scored_on": {"block": table.scored.block, "pairs": table.scored.pairs, "folds": 5},
         "krippendorff_alpha": {
-            level: plain(f"krippendorff_alpha.{level}", agreement.krippendorff_alpha(panel, level))
+            level: plain(f"krippendorff_alpha.{level}", coefficients[f"krippendorff_alpha.{level}"])
             for level in agreement.LEVELS
         },
         "krippendorff_alpha_calibrated": {"interval": plain("krippendorff_alpha_calibrated.interval", alpha_after)},
         "icc": {**_icc("icc", table.icc_before, plain), "after": _icc("icc.after", table.icc_after, plain)},
-        "weighted_kappa": plain("weighted_kappa", pairwise.kappa),
-        "spearman": plain("spearman", pairwise.spearman),
-        "couples": pairwise.couples,
+        "weighted_kappa": plain("weighted_kappa", coefficients["weighted_kappa"]),
+        "spearman": plain("spearman", coefficients["spearman"]),
+        "couples": by_couples.couples,
+        "gwet": {name: plain(f"gwet.{name}", coefficients[f"gwet.{name}"]) for name in ("ac1", "ac2")},
+        "agreement": {name: estimate.as_json() for name, estimate in coefficients.items()},
         "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
         "reasons": reasons,
         "notes": notes_on(result),
@@ -243,14 +271,21 @@ def notes_on(result: Calibration) -> list[str]:
     return [note for note in notes if note is not None]
 
 
-def _icc(name: str, icc: agreement.Icc, plain: Any) -> dict[str, Any]:
+def agreement_of(panel: Panel, icc: Icc, by_couples: couples.Pairwise) -> dict[str, Estimate]:
+    """Every coefficient of agreement with its interval for raters and pairs like these, by its name in the output."""
     return {
-        "icc1": plain(f"{name}.icc1", icc.one),
-        "icc2": plain(f"{name}.icc2", icc.two),
-        "icc2k": plain(f"{name}.icc2k", icc.two_mean),
-        "pairs": icc.pairs,
-        "raters": icc.raters,
+        **{f"krippendorff_alpha.{level}": agreement.krippendorff_alpha(panel, level) for level in agreement.LEVELS},
+        "gwet.ac1": agreement.gwet(panel, quadratic=False),
+        "gwet.ac2": agreement.gwet(panel, quadratic=True),
+        **{f"icc.{name}": estimate for name, estimate in icc.by_name().items()},
+        "weighted_kappa": by_couples.kappa,
+        "spearman": by_couples.spearman,
     }
+
+
+def _icc(name: str, icc: Icc, plain: Any) -> dict[str, Any]:
+    values = {each: plain(f"{name}.{each}", estimate) for each, estimate in icc.by_name().items()}
+    return {**values, "pairs": icc.pairs, "raters": icc.raters}
 
 
 def _interval(estimate: Estimate) -> list[float] | None:

@@ -27,6 +27,8 @@ BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")
 """Blocks of the app's export that are no ratings to calibrate: attention checks, repeated pairs, practice."""
 TRUE, FALSE = ("true", "1", "1.0", "yes", "base"), ("false", "0", "0.0", "no", "unique", "")
+LEAST_UNDECLARED = 10
+"""So many pairs that all raters rated are a base block though nobody declared one; fewer may be an accident."""
 SORTED_PAIRS = (50, 20)
 """So many pairs with different ratings, all ordered alike, are taken for sorted slots: the first number for two raters,
 who may be a strict and a lenient person, the second for more. By chance alone, 2^-20."""
@@ -174,7 +176,8 @@ def check_ratings(
         if base_column is not None and "block" in rule and base_column != "block":
             notes.append(f"column block marks the base block, so --base-column {base_column} is not used")
     else:
-        frame["base"], rule = _rated_by_all(frame)
+        frame["base"], rule, note = _rated_by_all(frame)
+        notes += [] if note is None else [note]
     return Ratings(
         frame=frame,
         scale=rating_scale,
@@ -304,14 +307,25 @@ def _check_base_is_of_pairs(table: Checked, frame: pd.DataFrame) -> None:
         table.faults.append(Fault(table.file, table.row(row), None, "base" if base else "not base", allowed))
 
 
-def _rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None]:
+def _rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | None]:
+    """The pairs that every rater rated, as a base block that nobody declared; the rule, and what to tell of it.
+
+    A handful of such pairs may be an accident; where not all pairs are such, ten are needed.
+    """
     raters = frame["rater_id"].nunique()
     counts = frame.groupby(["query_id", "result_id"], sort=False)["rating"].transform("size")
     base = (counts == raters).to_numpy()
     if not base.any():
-        return base, None
+        return base, None, None
     pairs = int(base.sum() / raters)
-    return base, f"the {pairs} pair{'s' * (pairs > 1)} that every rater rated"
+    named = f"the {pairs} pair{'s' * (pairs > 1)} that every rater rated"
+    if pairs >= LEAST_UNDECLARED or base.all():
+        return base, named, None
+    note = (
+        f"{named} {'are' if pairs > 1 else 'is'} not taken for a base block, which takes {LEAST_UNDECLARED} unless it "
+        "is declared (a column block, or --base-column)"
+    )
+    return np.zeros(len(frame), dtype=bool), None, note
 
 
 def _refuse_sorted(frame: pd.DataFrame, file: str) -> None:

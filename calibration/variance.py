@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.calibration.methods.by_name import Fitted, fit_method
-from relstudy.calibration.noise import WEIGHTED, others_mean, rater_noise
+from relstudy.calibration.noise import WEIGHTED, rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences
 from relstudy.common.estimates import Estimate
 
 FOLDS = 5
@@ -66,15 +67,18 @@ def pair_variances(panel: Panel) -> np.ndarray:
     return np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan)
 
 
-def within_item_variance(panel: Panel, rows: np.ndarray, *, seed: int = 0, replicates: int = REPLICATES) -> Estimate:
-    """Mean over pairs of the variance among raters, with a 95 % bootstrap interval over pairs (table 5.1)."""
-    variances = pair_variances(panel.keep(rows))
-    variances = variances[np.isfinite(variances)]
-    if not len(variances):
-        return Estimate.missing("no pair has two ratings")
-    statistics = np.stack([variances, np.ones_like(variances)], axis=1)
-    low, high = bootstrap_interval(statistics, lambda sums: sums[:, 0] / sums[:, 1], seed, replicates)
-    return Estimate.of(float(variances.mean()), low, high)
+def within_item_variance(panel: Panel, rows: np.ndarray) -> Estimate:
+    """Mean over pairs of the variance among raters (table 5.1), with its interval for raters and pairs like these."""
+    part = panel.keep(rows)
+    figure = variance_figure(part)
+    return Estimate.missing("no pair has two ratings") if figure is None else figure.estimate(part, "log")
+
+
+def variance_figure(panel: Panel) -> Figure | None:
+    """The same as a figure with its influences; None where no pair has two ratings. Rows must be decided."""
+    if not (panel.by_pair() > 1).any():
+        return None
+    return mean_over_pairs(panel, squared_differences(panel))
 
 
 def leave_one_out_correlation(
@@ -85,7 +89,6 @@ def leave_one_out_correlation(
     weighted: bool | None = None,
     folds: int = FOLDS,
     seed: int = 0,
-    replicates: int = REPLICATES,
     progress: Progress = iter,
 ) -> Estimate:
     """Correlation of a calibrated rating with the mean of the other raters' on the same pair, out of sample.
@@ -97,12 +100,11 @@ def leave_one_out_correlation(
     scored : the rows to score; `scored_rows(panel)` if None
     weighted : whether the others' mean weighs raters by their noise in training; None: as the method does by itself
     folds, seed : pairs are split at random, the same way for every method and every order of rows
-    replicates : bootstrap replicates over pairs; 0 for no interval
     progress : wraps the folds, to show how they go
 
     Returns
     -------
-    Estimate: the mean over folds of the correlation within a fold, with a 95 % interval from a bootstrap over pairs
+    Estimate: the mean over folds of the correlation within a fold, with a 95 % interval for raters and pairs like these
 
     Examples
     --------
@@ -113,12 +115,28 @@ def leave_one_out_correlation(
     True
     """
     scored = scored_rows(panel) if scored is None else scored
+    figure = leave_one_out_figure(panel, method, scored, weighted=weighted, folds=folds, seed=seed, progress=progress)
+    return figure if isinstance(figure, Estimate) else figure.estimate(panel.keep(scored.rows), "fisher")
+
+
+def leave_one_out_figure(
+    panel: Panel,
+    method: str | Callable[[Panel], Fitted],
+    scored: Scored,
+    *,
+    weighted: bool | None = None,
+    folds: int = FOLDS,
+    seed: int = 0,
+    progress: Progress = iter,
+) -> Figure | Estimate:
+    """`leave_one_out_correlation` as a figure of the scored rows with its influences, or why there is none."""
     if scored.pairs < 2 * folds:
         return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * folds} are needed")
     fit = method if callable(method) else lambda training: fit_method(training, method)
     weighted = method in WEIGHTED if weighted is None else weighted
     fold_of = pair_folds(panel, folds, seed)
-    parts = []
+    by_rating, values = np.zeros(len(panel.rating)), []
+    by_pair = np.zeros(panel.n_pairs)
     for fold in progress(range(folds)):
         held_out = scored.rows & (fold_of[panel.pair] == fold)
         if not held_out.any():
@@ -128,27 +146,45 @@ def leave_one_out_correlation(
         weight = np.ones(panel.n_raters)
         if weighted:
             weight = rater_noise(training.with_rating(fitted.calibrated(training)), fitted.lines(training)).weight
-        parts.append(_agreement_sums(test.with_rating(fitted.calibrated(test)), weight))
-    values = [float(_correlations(sums.sum(axis=0, keepdims=True))[0]) for sums in parts]
-    if not np.isfinite(values).all():
-        return Estimate.missing("every rating is the same in at least one fold")
-    if replicates == 0:
-        return Estimate(float(np.mean(values)))
-    replicates = _affordable(max(len(part) for part in parts), replicates)
-    draws = np.mean([_replicates(s, _correlations, seed + i, replicates) for i, s in enumerate(parts)], axis=0)
-    # Percentiles would sit too low: a fold of few pairs, resampled, holds fewer distinct ones and correlates less.
-    low, high = _around(float(np.mean(values)), draws)
-    return Estimate.of(float(np.mean(values)), low, high)
+        figure = agreement_figure(test.with_rating(fitted.calibrated(test)), weight)
+        if figure is None:
+            return Estimate.missing("every rating is the same in at least one fold")
+        values.append(figure.value)
+        by_rating[held_out] = figure.by_rating
+        by_pair += figure.by_pair
+    parts = len(values)
+    return Figure(float(np.mean(values)), by_rating[scored.rows] / parts, by_pair / parts)
 
 
-def _around(correlation: float, draws: np.ndarray) -> tuple[float, float]:
-    """95 % interval from the replicates' spread on Fisher's scale."""
-    draws = draws[np.isfinite(draws)]
-    if len(draws) < 2 or abs(correlation) >= 1:
-        return correlation, correlation
-    half = 1.96 * float(np.std(np.arctanh(np.clip(draws, -0.999999, 0.999999)), ddof=1))
-    centre = np.arctanh(correlation)
-    return float(np.tanh(centre - half)), float(np.tanh(centre + half))
+def agreement_figure(panel: Panel, weight: np.ndarray) -> Figure | None:
+    """Correlation of ratings with the weighted mean of the other raters' on the same pair.
+
+    A rating counts by itself and in the others' means; its influence is the sum of both. A row weighs its rater's
+    weight times that of the others, so that a rater who is drawn again brings their couples along.
+
+    Parameters
+    ----------
+    panel : decided ratings of pairs that have at least two
+    weight : of each rater in the means, float array (R)
+    """
+    # Away from zero the sums of squares lose digits, and on a very long scale they overflow.
+    x = panel.rating - panel.rating.mean()
+    x = x / (np.abs(x).max(initial=0.0) or 1.0)
+    own = weight[panel.rater]
+    rest = panel.by_pair(own)[panel.pair] - own
+    others = (panel.by_pair(own * x)[panel.pair] - own * x) / rest
+    y = others - others.mean()
+    spread = float(np.sqrt(np.mean(x * x))), float(np.sqrt(np.mean(y * y)))
+    if min(spread) < 1e-9:
+        return None
+    a, b, n = x / spread[0], y / spread[1], len(x)
+    value = float(np.mean(a * b))
+    alone = (a * b - value / 2 * (a * a + b * b)) / n
+    pull = (a - value * b) / (n * spread[1] * rest)
+    through = np.zeros(n)
+    for factor, part in ((x, pull), (-1.0, pull * others), (1.0, alone / rest)):
+        through += factor * own * (panel.by_pair(part)[panel.pair] - part)
+    return Figure(value, alone + through, panel.by_pair(alone))
 
 
 def pair_folds(panel: Panel, folds: int, seed: int) -> np.ndarray:
@@ -195,23 +231,3 @@ def _replicates(
         with np.errstate(invalid="ignore", divide="ignore"):
             draws.append(figure(rng.poisson(1.0, (size, units)) @ statistics))
     return np.concatenate(draws)
-
-
-def _agreement_sums(panel: Panel, weight: np.ndarray) -> np.ndarray:
-    """Per pair: n, sums of x, y, xx, yy, xy for x a rating and y the others' mean; float array (pairs, 6)."""
-    count = panel.by_pair()
-    panel = panel.keep(count[panel.pair] > 1)
-    # Away from zero the sums of squares lose digits, and on a very long scale they overflow.
-    x = panel.rating - panel.rating.mean() if len(panel.rating) else panel.rating
-    x = x / (np.abs(x).max(initial=0.0) or 1.0)
-    y = others_mean(panel.with_rating(x), weight)
-    used = count > 1
-    columns = [None, x, y, x * x, y * y, x * y]
-    return np.stack([panel.by_pair(column)[used] for column in columns], axis=1)
-
-
-def _correlations(sums: np.ndarray) -> np.ndarray:
-    n, x, y, xx, yy, xy = sums.T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = (n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y))
-    return np.asarray(value)

@@ -113,7 +113,7 @@ def sorted_table(quick: bool) -> None:
 
 
 def correlation(panel: Panel, method: str, seed: int = 0) -> float:
-    value = leave_one_out_correlation(panel, method, seed=seed, replicates=0).value
+    value = leave_one_out_correlation(panel, method, seed=seed).value
     return float("nan") if value is None else value
 
 

@@ -22,7 +22,7 @@ PANELS = (
     ("video quality, 26 people, all pairs", "video_mos/nflx_public_ratings.csv", None),
     ("video quality, 24 people, all pairs", "video_mos/vqeghd3_ratings.csv", None),
 )
-METHODS = ("none", "mean", "zscore", "shrunk", "pooled", "ordinal")
+METHODS = ("none", "mean", "zscore", "shrunk", "pooled", "crossed", "ordinal")
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
         for method in METHODS:
             result = calibrate(ratings, method, force=True)
             table = variance_reduction(result)
-            variance, correlation = cell(table.variance_after), cell(table.correlation_after)
+            variance, correlation = cell(table.variance.after), cell(table.correlation.after)
             print(f"| {title} | {method} | {variance} | {correlation} | {cell(table.icc_after.one)} |", flush=True)
             title = ""
     if arguments.figures:

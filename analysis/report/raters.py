@@ -11,7 +11,9 @@ from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import Cell, Column, Table, number
 from relstudy.analysis.report.words import count_of
-from relstudy.calibration.agreement import intraclass, krippendorff_alpha, pairwise
+from relstudy.calibration.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.couples import pairwise
+from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
@@ -143,7 +145,7 @@ def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:
 def _agreement(ratings: Ratings, seed: int) -> list[Block]:
     raw, calibrated = panels(ratings)
     blocks: list[Block] = []
-    variance = _variance_table(raw, calibrated, seed)
+    variance = _variance_table(raw, calibrated)
     if variance is not None:
         blocks.append(variance)
     rows: list[list[Cell]] = []
@@ -155,11 +157,17 @@ def _agreement(ratings: Ratings, seed: int) -> list[Block]:
             categories = level == "nominal"
             cells.append(Estimate.missing("") if categories else krippendorff_alpha(calibrated, level))
         rows.append([f"Krippendorff's alpha, {level}", *cells])
+    no_categories: list[Cell] = [Estimate.missing("")] * (len(both) - 1)
+    for name, quadratic in (("Gwet's AC1", False), ("Gwet's AC2, quadratic weights", True)):
+        rows.append([name, gwet(raw, quadratic=quadratic), *no_categories])
     icc = [intraclass(panel) for panel in both]
     rows.append(["ICC(1): one rating, any raters", *(each.one for each in icc)])
+    rows.append([f"ICC(1,k): the mean of {icc[0].typical:.3g}", *(each.one_mean for each in icc)])
     size = f"{icc[0].raters} raters on {count_of(icc[0].pairs, 'pair')}"
     rows.append([f"ICC(2,1): one rating, {size}", *(each.two for each in icc)])
     rows.append([f"ICC(2,k): their mean, {size}", *(each.two_mean for each in icc)])
+    rows.append([f"ICC(C,1): one rating, levels apart, {size}", *(each.consistency for each in icc)])
+    rows.append([f"ICC(C,k): their mean, levels apart, {size}", *(each.consistency_mean for each in icc)])
     couples = [pairwise(panel, seed) for panel in both]
     rows.append(["Weighted kappa, mean over couples of raters", *(each.kappa for each in couples)])
     rows.append(["Spearman, mean over couples of raters", *(each.spearman for each in couples)])
@@ -173,13 +181,14 @@ def _agreement(ratings: Ratings, seed: int) -> list[Block]:
                 columns,
                 shown,
                 note="Nominal asks for the same value, ordinal for the same order, interval for the same distance. "
-                "Calibrated values are no categories, so nominal alpha is of the ratings as given.",
+                "Calibrated values are no categories, so nominal alpha and Gwet's coefficients are of the ratings as "
+                "given. Intervals are for raters and pairs like these.",
             )
         )
     return blocks
 
 
-def _variance_table(raw: Panel, calibrated: Panel | None, seed: int) -> Table | None:
+def _variance_table(raw: Panel, calibrated: Panel | None) -> Table | None:
     """Table 5.1: variance among raters on one pair, as given and calibrated."""
     if calibrated is None:
         return None
@@ -193,8 +202,8 @@ def _variance_table(raw: Panel, calibrated: Panel | None, seed: int) -> Table | 
     for name, chosen in parts:
         if not chosen.any():
             continue
-        before = within_item_variance(raw, chosen, seed=seed)
-        after = within_item_variance(calibrated, chosen, seed=seed)
+        before = within_item_variance(raw, chosen)
+        after = within_item_variance(calibrated, chosen)
         if before.value is None or after.value is None:
             continue
         change: Cell = after.value / before.value - 1 if before.value else Estimate.missing("no variance")

@@ -12,7 +12,6 @@ import pandas as pd
 from relstudy.api.inputs import Columns, Source, table_of
 from relstudy.calibration import pipeline
 from relstudy.calibration import ratings as ratings_table
-from relstudy.calibration.agreement import LEVELS
 from relstudy.calibration.methods.linear import METHODS
 from relstudy.calibration.plots import pictures
 from relstudy.calibration.ratings import Ratings
@@ -104,30 +103,23 @@ class CalibratedPanel(Shown):
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
-        """How far raters agree, before and after calibration: value and 95 % interval where there is one."""
+        """How far raters agree, before and after calibration, with 95 % intervals for raters and pairs like these."""
         summary = self.summary()
         rows: list[dict[str, Any]] = []
         for name in ("within_item_variance", "leave_one_out_correlation"):
             figure = summary[name]
-            low, high = figure["before_interval"] or (None, None)
-            after_low, after_high = figure["after_interval"] or (None, None)
-            rows.append(
-                {"measure": name, "before": figure["before"], "before_low": low, "before_high": high}
-                | {"after": figure["after"], "after_low": after_low, "after_high": after_high}
-            )
-        for name in ("icc1", "icc2", "icc2k"):
-            rows.append({"measure": name, "before": summary["icc"][name], "after": summary["icc"]["after"][name]})
-        for level in LEVELS:
-            after = summary["krippendorff_alpha_calibrated"].get(level)
-            rows.append(
-                {
-                    "measure": f"krippendorff_alpha_{level}",
-                    "before": summary["krippendorff_alpha"][level],
-                    "after": after,
-                }
-            )
-        rows += [{"measure": name, "before": summary[name]} for name in ("weighted_kappa", "spearman")]
-        return pd.DataFrame(rows).astype({"before": float, "after": float})
+            row: dict[str, Any] = {"measure": name}
+            for part in ("before", "after", "difference"):
+                low, high = figure[f"{part}_interval"] or (None, None)
+                row |= {part: figure[part], f"{part}_low": low, f"{part}_high": high}
+            rows.append(row)
+        after = {f"icc.{name}": value for name, value in summary["icc"]["after"].items()}
+        after["krippendorff_alpha.interval"] = summary["krippendorff_alpha_calibrated"]["interval"]
+        for name, figure in summary["agreement"].items():
+            row = {"measure": name.removeprefix("icc.").replace(".", "_"), "before": figure["value"]}
+            row |= {"before_low": figure["low"], "before_high": figure["high"], "after": after.get(name)}
+            rows.append(row)
+        return pd.DataFrame(rows).astype({"before": float, "after": float, "difference": float})
 
     def summary(self) -> dict[str, Any]:
         """Everything that `relstudy calibrate --json` prints."""

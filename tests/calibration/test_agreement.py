@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from relstudy.calibration import agreement
+from relstudy.calibration import agreement, couples, intraclass
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 
@@ -62,8 +62,11 @@ def test_intraclass_correlations_equal_pingouins(seed: int) -> None:
     values = dict(zip(table["Type"].str.replace(r"[(),]", "", regex=True), table["ICC"], strict=True))
     single = values.get("ICC1", values.get("ICC11"))
     two, two_mean = values.get("ICC2", values.get("ICCA1")), values.get("ICC2k", values.get("ICCAk"))
-    icc = agreement.intraclass(panel)
-    assert [icc.one.value, icc.two.value, icc.two_mean.value] == pytest.approx([single, two, two_mean], abs=5e-7)
+    one_mean = values.get("ICC1k", values.get("ICC1k"))
+    one, mean = values.get("ICC3", values.get("ICCC1")), values.get("ICC3k", values.get("ICCCk"))
+    icc = intraclass.intraclass(panel)
+    ours = [icc.one, icc.one_mean, icc.two, icc.two_mean, icc.consistency, icc.consistency_mean]
+    assert [each.value for each in ours] == pytest.approx([single, one_mean, two, two_mean, one, mean], abs=5e-7)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -75,7 +78,7 @@ def test_weighted_kappa_and_spearman_equal_scikit_learn_and_scipy_couple_by_coup
         x, y = matrix[both, one], matrix[both, other]
         kappas.append(cohen_kappa_score(x.astype(int), y.astype(int), weights="quadratic", labels=[1, 2, 3, 4, 5]))
         correlations.append(spearmanr(x, y).statistic)
-    pairwise = agreement.pairwise(panel)
+    pairwise = couples.pairwise(panel)
     assert pairwise.kappa.value == pytest.approx(np.mean(kappas), abs=1e-10)
     assert pairwise.spearman.value == pytest.approx(np.mean(correlations), abs=1e-10)
     assert pairwise.couples == len(kappas)
@@ -91,15 +94,15 @@ def test_icc_1_with_unequal_numbers_equals_the_variance_components() -> None:
     between = sum(len(v) * (v.mean() - grand) ** 2 for v in values) / (len(n) - 1)
     typical = (n.sum() - (n**2).sum() / n.sum()) / (len(n) - 1)
     expected = (between - within) / (between + (typical - 1) * within)
-    assert agreement.intraclass(panel).one.value == pytest.approx(expected, abs=1e-12)
+    assert intraclass.intraclass(panel).one.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_agreement_that_cannot_be_computed_says_why() -> None:
     frame = pd.DataFrame({"rater_id": ["a", "b"], "pair_id": ["p", "q"], "rating": [1.0, 2.0]})
     panel = Panel.from_frame(frame)
     assert agreement.krippendorff_alpha(panel, "ordinal").reason == "no pair has two ratings"
-    assert agreement.intraclass(panel).one.reason == "fewer than two pairs have two ratings"
-    assert "no two" in (agreement.pairwise(panel).kappa.reason or "")
+    assert intraclass.intraclass(panel).one.reason == "fewer than two pairs have two ratings"
+    assert "no two" in (couples.pairwise(panel).kappa.reason or "")
     same = panel.with_rating(np.array([3.0, 3.0]))
     assert agreement.krippendorff_alpha(same, "nominal").reason == "every rating is the same"
 
@@ -109,17 +112,17 @@ def test_the_complete_block_drops_raters_or_pairs_whichever_costs_less() -> None
     matrix[3:, 4] = np.nan  # the last rater stopped early
     rows, columns = np.nonzero(~np.isnan(matrix))
     frame = pd.DataFrame({"rater_id": columns, "pair_id": rows, "rating": matrix[rows, columns], "base": True})
-    assert agreement.complete_block(Panel.from_frame(frame)).shape == (25, 4)
+    assert intraclass.complete_block(Panel.from_frame(frame)).shape == (25, 4)
     _, matrix = complete(0)
     matrix[24, :] = [1, np.nan, np.nan, np.nan, np.nan]  # one pair that only the first rated
     rows, columns = np.nonzero(~np.isnan(matrix))
     frame = pd.DataFrame({"rater_id": columns, "pair_id": rows, "rating": matrix[rows, columns], "base": True})
-    assert agreement.complete_block(Panel.from_frame(frame)).shape == (24, 5)
+    assert intraclass.complete_block(Panel.from_frame(frame)).shape == (24, 5)
 
 
 def test_a_large_panel_is_sampled_the_same_way_each_time() -> None:
     panel = simulate_panel(250, 20, 0, seed=1).panel
-    one, other = agreement.pairwise(panel), agreement.pairwise(panel)
+    one, other = couples.pairwise(panel), couples.pairwise(panel)
     assert one == other
     assert one.couples == 200 * 199 // 2
 

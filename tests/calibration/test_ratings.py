@@ -40,8 +40,20 @@ def test_the_four_columns_are_enough(table: WriteTable) -> None:
     assert ratings.frame["rating"].fillna(-1).tolist() == [4, -1, 2]
     assert (ratings.scale.how, ratings.scale.scale.low, ratings.scale.scale.high) == ("values", 1, 4)
     assert "scale 1-4 (taken from the ratings, which run from 2 to 4)" in ratings.scale.sentence()
-    assert ratings.base_rule == "the 1 pair that every rater rated"
-    assert ratings.frame["base"].tolist() == [True, True, False]
+    assert ratings.base_rule is None
+    assert not ratings.frame["base"].any()
+
+
+def test_a_base_block_that_nobody_declared_needs_a_size_unless_all_rated_everything(table: WriteTable) -> None:
+    def rows(shared: int, alone: int) -> str:
+        both = [f"{rater},q,x{i},{1 + i % 5}" for rater in "ab" for i in range(shared)]
+        return "\n".join([HEADER, *both, *(f"a,q,y{i},3" for i in range(alone))])
+
+    few = read_ratings(table(rows(3, 20)))
+    assert (few.base_rule, few.frame["base"].any()) == (None, False)
+    assert "the 3 pairs that every rater rated are not taken for a base block, which takes 10" in few.notes[-1]
+    assert read_ratings(table(rows(10, 20))).base_rule == "the 10 pairs that every rater rated"
+    assert read_ratings(table(rows(3, 0))).base_rule == "the 3 pairs that every rater rated"
 
 
 def test_ids_stay_text_with_their_leading_zeros(table: WriteTable) -> None:

@@ -52,7 +52,7 @@ def test_lines_that_calibrate_a_fold_never_saw_its_pairs() -> None:
         seen.append(set(training.pair))
         return none(training)
 
-    leave_one_out_correlation(panel, spy, scored, replicates=0)
+    leave_one_out_correlation(panel, spy, scored)
     fold = pair_folds(panel, 5, 0)
     scored_pairs = set(panel.pair[scored.rows])
     for k, training in enumerate(seen):
@@ -101,7 +101,7 @@ def test_intervals_of_the_variance_cover_the_truth_about_95_times_in_100() -> No
     covered = 0
     for seed in range(60):
         panel = simulate_panel(60, 0, 20, seed=seed).panel
-        estimate = within_item_variance(panel, scored_rows(panel).rows, replicates=400)
+        estimate = within_item_variance(panel, scored_rows(panel).rows)
         covered += (estimate.low or 0) <= (truth or 0) <= (estimate.high or 0)
     # Panels differ in their raters too, which resampling pairs does not cover; 60 draws have an error of 3 %.
     assert 0.75 <= covered / 60 <= 1

@@ -159,7 +159,7 @@ def test_pooled_is_at_least_shrunk_is_at_least_the_better_of_zscore_and_mean(sca
     rows = []
     for seed in range(8):
         panel = simulate_panel(30, base, 60, scale=scale, seed=100 + seed).panel
-        rows.append([leave_one_out_correlation(panel, m, replicates=200).value for m in methods])
+        rows.append([leave_one_out_correlation(panel, m).value for m in methods])
     table = np.array(rows, dtype=float)
     plain = table[:, 0] if table[:, 0].mean() > table[:, 1].mean() else table[:, 1]
     for better, worse in ((table[:, 2], plain), (table[:, 3], table[:, 2])):
@@ -191,8 +191,8 @@ def test_all_of_the_spread_is_taken_out_where_raters_stretch_the_scale_and_less_
 
 def test_the_share_of_the_spread_pays_against_taking_all_of_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
     panels = [simulate_panel(60, 20, 60, noise=0.9, seed=200 + seed).panel for seed in range(6)]
-    kept = [leave_one_out_correlation(panel, "pooled", replicates=0).value or 0 for panel in panels]
+    kept = [leave_one_out_correlation(panel, "pooled").value or 0 for panel in panels]
     monkeypatch.setattr(shrinkage, "best_share", lambda *_: 1.0)
-    full = [leave_one_out_correlation(panel, "pooled", replicates=0).value or 0 for panel in panels]
+    full = [leave_one_out_correlation(panel, "pooled").value or 0 for panel in panels]
     gains = np.array(kept) - np.array(full)
     assert gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(len(gains))

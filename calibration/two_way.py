@@ -1,0 +1,146 @@
+"""Intervals that speak of other raters and other pairs: figures with their influence by rating and by pair.
+
+Ratings of one rater are alike, and so are ratings of one pair; a bootstrap over pairs alone takes the raters for all
+there are. Here each figure comes with what it would change by if a rating's rater, or a pair, counted a little more;
+its variance is the sum over raters of their squared influence, plus that over pairs, less that over single ratings,
+which both hold (Cameron, Gelbach and Miller 2011). The pigeonhole bootstrap (Owen 2007) estimates the first two and
+counts single ratings more than once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from relstudy.calibration.panel import Panel
+from relstudy.common.estimates import Estimate
+
+LEAST_RATERS = 3
+FEW = "two raters cannot tell how others would differ"
+
+Scale = Literal["plain", "log", "fisher"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a panel with its influences.
+
+    Parameters
+    ----------
+    value : the figure
+    by_rating : derivative by the weight of a rating as its rater's, float array (N) in the order of the panel's rows
+    by_pair : derivative by the weight of a pair, float array (P)
+    """
+
+    value: float
+    by_rating: np.ndarray
+    by_pair: np.ndarray
+
+    def plus(self, other: Figure, times: float = 1.0) -> Figure:
+        """This figure plus so many times another."""
+        return Figure(
+            self.value + times * other.value,
+            self.by_rating + times * other.by_rating,
+            self.by_pair + times * other.by_pair,
+        )
+
+    def over(self, other: Figure) -> Figure:
+        """The ratio of this figure to another."""
+        value = self.value / other.value
+        return Figure(
+            value,
+            (self.by_rating - value * other.by_rating) / other.value,
+            (self.by_pair - value * other.by_pair) / other.value,
+        )
+
+    def times(self, factor: float, shift: float = 0.0) -> Figure:
+        """shift + factor * figure."""
+        return Figure(shift + factor * self.value, factor * self.by_rating, factor * self.by_pair)
+
+    def estimate(self, panel: Panel, scale: Scale = "plain") -> Estimate:
+        """The figure with its 95 % interval for raters and pairs like these.
+
+        Parameters
+        ----------
+        panel : the panel whose rows `by_rating` follows
+        scale : on which the interval is symmetric: log for variances, Fisher's z for correlations
+        """
+        rater = panel.by_rater(self.by_rating)
+        raters, pairs = np.unique(panel.rater).size, np.unique(panel.pair).size
+        if raters < LEAST_RATERS:
+            return Estimate(self.value, reason=FEW)
+        parts = (
+            float(rater @ rater) * of_couples(raters),
+            float(self.by_pair @ self.by_pair) * pairs / max(pairs - 1, 1),
+        )
+        return interval(self.value, parts, float(self.by_rating @ self.by_rating), (raters, pairs), scale)
+
+
+def of_couples(raters: int) -> float:
+    """By what a sum of squared influences is too small for a mean over couples of so many raters (jackknife)."""
+    return raters * (raters - 1) / (raters - 2) ** 2
+
+
+def interval(
+    value: float, parts: tuple[float, float], both: float, sizes: tuple[int, int], scale: Scale = "plain"
+) -> Estimate:
+    """A 95 % interval from the variances by rater and by pair, less what both hold.
+
+    Student's t with Satterthwaite's degrees of freedom, from those of raters and of pairs.
+    """
+    by_rater, by_pair = parts
+    variance = max(by_rater + by_pair - both, by_rater, by_pair)
+    if not np.isfinite(variance) or variance <= 0:
+        return Estimate(value)
+    freedom = variance**2 / (by_rater**2 / (sizes[0] - 1) + by_pair**2 / max(sizes[1] - 1, 1))
+    reach = float(stdtrit(max(freedom, 1.0), 0.975)) * np.sqrt(variance)
+    if scale == "log" and value > 0:
+        return Estimate(value, value * float(np.exp(-reach / value)), value * float(np.exp(reach / value)))
+    if scale == "fisher" and abs(value) < 1:
+        half, centre = reach / (1 - value**2), np.arctanh(value)
+        return Estimate(value, float(np.tanh(centre - half)), float(np.tanh(centre + half)))
+    return Estimate(value, value - reach, value + reach)
+
+
+def mean_over_pairs(panel: Panel, apart: np.ndarray, weight: np.ndarray | None = None) -> Figure:
+    """The mean over pairs of a mean over couples of ratings, such as of their squared difference.
+
+    A couple weighs the product of its raters' weights, so that a rater who is drawn again brings their couples along.
+
+    Parameters
+    ----------
+    panel : decided ratings
+    apart : each rating's mean over the pair's other ratings, float array (N); rows of single ratings are not used
+    weight : of each pair, by its number of ratings n: None for alike, else an array (P) that grows with n
+    """
+    count = panel.by_pair()
+    several = count > 1
+    safe = np.maximum(count, 1)
+    apart = np.where(several[panel.pair], apart, 0.0)
+    pair_mean = panel.by_pair(apart) / safe
+    mass = several.astype(float) if weight is None else np.where(several, weight, 0.0)
+    total = float(mass.sum())
+    value = float(mass @ pair_mean) / total
+    rows = several[panel.pair]
+    share = (mass / safe)[panel.pair]
+    by_rating = 2 * share * (apart - value) / total
+    return Figure(value, np.where(rows, by_rating, 0.0), mass * (pair_mean - value) / total)
+
+
+def squared_differences(panel: Panel) -> np.ndarray:
+    """Half the mean squared difference of each rating from the others of its pair, float array (N); 0 where alone."""
+    count = panel.by_pair()
+    deviation = panel.rating - (panel.by_pair(panel.rating) / np.maximum(count, 1))[panel.pair]
+    squares = panel.by_pair(deviation**2)
+    n = count[panel.pair]
+    return np.asarray((n * deviation**2 + squares[panel.pair]) / (2 * np.maximum(n - 1, 1)))
+
+
+def mean_over_ratings(panel: Panel, values: np.ndarray) -> Figure:
+    """The mean of a value a rating, over all ratings."""
+    value = float(values.mean())
+    own = (values - value) / len(values)
+    return Figure(value, own, panel.by_pair(own))
