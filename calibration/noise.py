@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import polygamma
 
+from relstudy.calibration.methods.by_name import unit_of
 from relstudy.calibration.methods.crossed import crossed_effects
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.methods.shrinkage import DEFAULT_SHARE, ENOUGH, SHARES, shrink
@@ -74,7 +75,9 @@ def rater_noise(panel: Panel, lines: Lines, *, weighted: bool = True) -> RaterNo
     if not len(shared.rating):
         unknown = np.full(panel.n_raters, np.nan)
         return RaterNoise(unknown, unknown, alike, 0.0)
-    variance, log_noise = _variances(shared)
+    unit = unit_of(shared)  # what counts as rounding error must not depend on the scale's unit
+    variance, log_noise = _variances(shared.with_rating(shared.rating / unit))
+    variance = variance * unit**2
     offset_variance = _offset_variance(decided, shared, lines, variance)
     share = _weight_share(shared, log_noise) if weighted else 0.0
     weight = np.exp(-2 * share * (log_noise - log_noise.mean()))

@@ -59,13 +59,13 @@ def fit_lines(panel: Panel, method: str) -> Lines:
     }
     if method not in functions:
         raise ValueError(f"{method!r} is not one of {', '.join(functions)}")
-    unit = _unit(panel)
+    unit = unit_of(panel)
     lines = functions[method](panel if unit == 1 else panel.with_rating(panel.rating / unit))
     variance = None if lines.offset_variance is None else lines.offset_variance * unit**2
     return replace(lines, offset=lines.offset * unit, offset_variance=variance)
 
 
-def _unit(panel: Panel) -> float:
+def unit_of(panel: Panel) -> float:
     """What ratings are divided by before a line is fitted: a power of two near a quarter of their range.
 
     The methods take a spread or a sum of squares below 1e-9 for rounding error; without a common unit that
@@ -76,4 +76,4 @@ def _unit(panel: Panel) -> float:
     return 2.0 ** round(math.log2(length / 4)) if 0 < length < np.inf else 1.0
 
 
-__all__ = ["METHODS", "Fitted", "fit_lines", "fit_method"]
+__all__ = ["METHODS", "Fitted", "fit_lines", "fit_method", "unit_of"]
