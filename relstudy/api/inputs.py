@@ -37,6 +37,13 @@ class CheckedFrame(Checked):
             raise TableError([Fault(self.file, None, column, None, allowed) for column in missing])
 
 
+def path_or_frame(source: Any, name: str) -> Any:
+    """The source itself; refused where it is neither a path nor a DataFrame."""
+    if isinstance(source, str | os.PathLike | pd.DataFrame):
+        return source
+    raise RelstudyError(f"{name}: a path or a DataFrame is needed, not {type(source).__name__}")
+
+
 def table_of(source: Source, name: str, columns: Columns | None = None) -> Checked:
     """A file's table or a DataFrame, with columns renamed from `columns` (theirs: ours), to be checked.
 
@@ -44,6 +51,7 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
     ----------
     name : what the table is, for messages about a DataFrame, such as "the ratings"
     """
+    path_or_frame(source, name)
     table = CheckedFrame(source, name) if isinstance(source, pd.DataFrame) else read_table(source)
     for theirs, ours in (columns or {}).items():
         if theirs not in table.frame:
@@ -59,7 +67,7 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
 
 def judgments_of(judgments: Any, columns: Columns | None = None) -> tuple[Judgments, str]:
     """Judgments from a path (TREC qrels too), a DataFrame, or a result that holds them; and what to call them."""
-    source = getattr(judgments, "judgments", judgments)
+    source = path_or_frame(getattr(judgments, "judgments", judgments), "the judgments")
     if isinstance(source, str | os.PathLike) and columns is None:
         return read_judgments(source), os.fspath(source)
     table = table_of(source, "the judgments", columns)
@@ -104,6 +112,7 @@ def scores_of(
     if isinstance(scores, pd.DataFrame) or columns is not None:
         table = table_of(scores, "the scores", columns)
         return check_scores(table, leave_out=leave_out, only=only), table.file
+    path_or_frame(scores, "the scores")
     return read_scores(scores, leave_out=leave_out, only=only), os.fspath(scores)
 
 

@@ -129,6 +129,8 @@ def plan(
     """
     if studies < 20 or results < 1 or ratings_each < 1 or ratings_per_rater < 1:
         raise RelstudyError("at least 20 studies, and one result, rating a pair and rating a person are needed")
+    if len(correlations) != 2 or (systems is not None and len(systems) != 2):
+        raise RelstudyError("two systems are compared, so two correlations (or two names of systems) are needed")
     options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater)
     variances = None
     if scores is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.api.inputs import Source as TableSource
-from relstudy.api.inputs import scores_of, table_of
+from relstudy.api.inputs import path_or_frame, scores_of, table_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.shown import Shown
 from relstudy.studyapp.collection.items import Collection
@@ -176,7 +176,7 @@ def sample(
 def _collection(collection: TableSource) -> tuple[Collection, Path | None]:
     if isinstance(collection, pd.DataFrame):
         return Collection.of(table_of(collection, "the collection"), Path()), None
-    path = Path(collection)
+    path = Path(path_or_frame(collection, "the collection"))
     if path.is_dir():
         return Collection.load(path), path
     return Collection.of(table_of(path, "the collection"), path.parent), path.parent

@@ -160,10 +160,11 @@ class Store:
     def __init__(self, url: str, busy_seconds: float = BUSY_SECONDS) -> None:
         try:
             self.url = sa.make_url(_with_driver(url))
-            if self.url.get_backend_name() not in ("sqlite", "postgresql"):
+            in_memory = self.url.get_backend_name() == "sqlite" and self.url.database in (None, "", ":memory:")
+            if in_memory or self.url.get_backend_name() not in ("sqlite", "postgresql"):
                 raise sa.exc.ArgumentError
             self.url.get_dialect().import_dbapi()
-        except sa.exc.ArgumentError:
+        except (sa.exc.ArgumentError, ValueError):
             raise RelstudyError(
                 "DATABASE_URL is no address of a database that can be used; postgresql://USER:PASSWORD@HOST/NAME and "
                 "sqlite:////PATH/study.db are"

@@ -292,7 +292,13 @@ def test_a_process_that_hangs_in_the_writers_queue_makes_others_busy_but_not_stu
         assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
 
 
-@pytest.mark.parametrize("url", ["nonsense", "mysql://u:secret@h/d", "postgres//h/d", "nosuch+driver://h/d"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("nonsense", "mysql://u:secret@h/d", "postgres//h/d", "nosuch+driver://h/d", "postgresql://u:secret@h:port/d"),
+        *("postgresql://[::1/d", "sqlite://", "sqlite:///:memory:"),
+    ],
+)
 def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
     with pytest.raises(RelstudyError, match="DATABASE_URL is no address of a database") as trouble:
         Store(url)

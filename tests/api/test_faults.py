@@ -1,0 +1,147 @@
+"""What a notebook may hand over by mistake: each public function answers in one sentence, and with no figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import relstudy as rs
+from tests.places import EXAMPLE
+
+KEYWORDS = EXAMPLE / "scores" / "keywords.csv"
+Table = Callable[[pd.DataFrame], Any]
+
+
+def read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype={"query_id": str, "result_id": str, "rater_id": str})
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    """Each kind of table, small."""
+    judgments = read(EXAMPLE / "judgments.csv").head(60)
+    ratings = read(EXAMPLE / "ratings.csv")
+    pairs = judgments[["query_id", "result_id"]]
+    return {
+        "ratings": ratings.merge(pairs, on=["query_id", "result_id"]),
+        "judgments": judgments,
+        "scores": read(KEYWORDS).merge(pairs, on=["query_id", "result_id"]),
+        "collection": pd.DataFrame({"item_id": [f"i{n}" for n in range(6)], "text": "words", "keywords": "a b"}),
+    }
+
+
+USES: dict[str, tuple[str, Callable[[pd.DataFrame, dict[str, pd.DataFrame]], Any]]] = {
+    "read_ratings": ("ratings", lambda table, _: rs.read_ratings(table)),
+    "calibrate": ("ratings", lambda table, _: rs.calibrate(table)),
+    "plan ratings": ("ratings", lambda table, _: rs.plan(table, studies=20)),
+    "fit judgments": ("judgments", lambda table, given: rs.fit(given["scores"], table, method="isotonic")),
+    "fit scores": ("scores", lambda table, given: rs.fit(table, given["judgments"], method="isotonic")),
+    "score judgments": ("judgments", lambda table, given: rs.score(given["scores"], table, replicates=5)),
+    "score scores": ("scores", lambda table, given: rs.score(table, given["judgments"], replicates=5)),
+    "score by name": ("scores", lambda table, given: rs.score({"new": table}, given["judgments"], replicates=5)),
+    "sample": ("collection", lambda table, _: rs.sample(table, "keywords", queries=2, results=2, base=2)),
+}
+NEEDED = {
+    "ratings": ("rater_id", "query_id", "result_id", "rating"),
+    "judgments": ("query_id", "result_id", "judgment"),
+    "scores": ("query_id", "result_id"),
+    "collection": ("item_id",),
+}
+NUMBER = {"ratings": "rating", "judgments": "judgment", "scores": "score", "collection": "item_id"}
+
+
+def refusal(use: str, table: Any, tables: dict[str, pd.DataFrame]) -> str:
+    with pytest.raises(rs.RelstudyError) as caught:
+        USES[use][1](table, tables)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_dataframe_that_lacks_a_column_is_told_which(use: str, tables: dict[str, pd.DataFrame]) -> None:
+    kind = USES[use][0]
+    for column in NEEDED[kind]:
+        assert column in refusal(use, tables[kind].drop(columns=column), tables)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_dataframe_without_rows_or_without_columns_is_refused(use: str, tables: dict[str, pd.DataFrame]) -> None:
+    kind = USES[use][0]
+    assert refusal(use, tables[kind].head(0), tables)
+    assert refusal(use, pd.DataFrame(), tables)
+
+
+@pytest.mark.parametrize("use", [use for use in USES if use != "sample"])
+@pytest.mark.parametrize("value", ["good", np.inf, "", [1], {"a": 1}, complex(1, 2), "1,5"])
+def test_a_value_that_is_no_number_is_named_with_its_row(
+    use: str, value: object, tables: dict[str, pd.DataFrame]
+) -> None:
+    kind = USES[use][0]
+    table = tables[kind].astype({NUMBER[kind]: object}).reset_index(drop=True)
+    table.at[3, NUMBER[kind]] = value
+    if value == "" and kind == "ratings":
+        USES[use][1](table, tables)  # undecided
+        return
+    assert f"row 3, column {NUMBER[kind]}" in refusal(use, table, tables)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_column_that_stands_there_twice_is_refused(use: str, tables: dict[str, pd.DataFrame]) -> None:
+    kind = USES[use][0]
+    table = tables[kind]
+    twice = pd.concat([table, table[[NEEDED[kind][0]]]], axis=1)
+    assert "more than once" in refusal(use, twice, tables)
+
+
+@pytest.mark.parametrize("use", [use for use in USES if use != "sample"])
+def test_an_id_that_is_missing_is_refused(use: str, tables: dict[str, pd.DataFrame]) -> None:
+    kind = USES[use][0]
+    table = tables[kind].astype({"query_id": object}).reset_index(drop=True)
+    table.at[2, "query_id"] = None
+    assert "row 2, column query_id" in refusal(use, table, tables)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [1, 2], np.zeros((2, 2)), {"a": [1]}, object(), pd.Series([1])])
+@pytest.mark.parametrize("use", USES)
+def test_what_is_neither_a_path_nor_a_table_is_refused(
+    use: str, wrong: object, tables: dict[str, pd.DataFrame]
+) -> None:
+    if not (use == "plan ratings" and wrong is None):
+        assert "a path or a DataFrame" in refusal(use, wrong, tables)
+
+
+@pytest.mark.parametrize("path", ["nowhere.csv", "", ".", Path("nowhere")])
+@pytest.mark.parametrize("use", USES)
+def test_a_path_that_leads_nowhere_is_refused(use: str, path: Any, tables: dict[str, pd.DataFrame]) -> None:
+    assert refusal(use, path, tables)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t: rs.calibrate(t["ratings"], method="magic"), "no calibration method 'magic'"),
+        (lambda t: rs.fit(t["scores"], t["judgments"], method="magic"), "no mapping method 'magic'"),
+        (lambda t: rs.fit(t["scores"], t["judgments"], folds=1), "folds"),
+        (lambda t: rs.score(t["scores"], t["judgments"], measures=("RBP",), replicates=5), "'RBP'"),
+        (lambda t: rs.score(t["scores"], t["judgments"], measures=("P@0",), replicates=5), "'P@0'"),
+        (lambda t: rs.score(t["scores"], t["judgments"], replicates=0), "at least one replicate"),
+        (lambda t: rs.score(t["scores"], t["judgments"], level=1.5), "level"),
+        (lambda t: rs.score(t["scores"], t["judgments"], weights="heavy"), "weights"),
+        (lambda t: rs.score(t["scores"], t["judgments"], threshold=float("nan")), "threshold"),
+        (lambda t: rs.score({}, t["judgments"]), "there is no system"),
+        (lambda t: rs.sample(t["collection"], "magic"), "there is no system 'magic'"),
+        (lambda t: rs.sample(t["collection"], "keywords", queries=0), "at least one query"),
+        (lambda t: rs.plan(correlations=(2, 0.1), studies=20), "correlation"),
+        (lambda t: rs.plan(correlations=(0.5,), studies=20), "two"),
+        (lambda t: rs.inspect("nowhere.csv"), "there is no such file"),
+        (lambda t: rs.read_mappings("nowhere"), "nowhere"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(call: Callable[[Any], Any], said: str, tables: dict[str, Any]) -> None:
+    with pytest.raises(rs.RelstudyError) as caught:
+        call(tables)
+    assert said in str(caught.value)

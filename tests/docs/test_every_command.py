@@ -1,0 +1,127 @@
+"""Every command that a page shows runs on a small study, or is listed here with the reason why it does not."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.web.app import create_app
+from tests.docs.test_docs import FILES, PAGES, RUN, blocks, run_line
+from tests.places import EXAMPLE, ROOT
+from tests.studyapp.browse import Browser
+
+WHY_NOT = {
+    "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
+    "relstudy demo": "takes a minute; tests/end_to_end runs it",
+    "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
+    "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn anew",
+}
+"""Beginnings of commands that are not run here, and why."""
+STANDS_FOR = {"FILE": "ratings.csv", "DIR": "my-study", "PAGE.html": "page.html", "BACKUP": "backup.db"}
+"""What a word in capitals stands for. RATER is a rater of the study, and pic0007 a query that was drawn."""
+
+
+def shown(page: str) -> list[str]:
+    """The commands of a page that no other test runs: in blocks, and in lines where they have an argument."""
+    found = []
+    for kind, body in blocks(page):
+        if kind == "sh" and (page in RUN or page in FILES or page == "README.md"):
+            continue  # run as they stand by test_docs, and the README's by tests/end_to_end
+        lines = [line.strip().removeprefix("$ ") for line in body.replace("\\\n", " ").splitlines()]
+        found += [line for line in lines if re.match(r"relstudy [a-z]", line)]
+    text = re.sub(r"^( *)```.*?^\1```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for line in re.findall(r"`(relstudy [a-z][^`]*)`", text):
+        words = line.split()
+        at = 3 if words[1] == "hash" else 2
+        # without an argument a command is named, and not shown; with an option alone, the option is
+        if len(words) > at and not words[at].startswith("-"):
+            found.append(" ".join(words))
+    return found
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A rated study under the names that pages use, and the files that they read."""
+    folder = tmp_path_factory.mktemp("pages")
+    study = folder / "my-study"
+    for command in (f"new {study} --pictures 60", f"sample {study} --queries 14 --results 6 --base 14"):
+        assert run(command) == 0
+    prepare(study)
+    app = create_app(study)
+    random = np.random.default_rng(5)
+    for _ in range(3):
+        browser = Browser(app)
+        browser.join()
+        browser.rate_all(lambda name, number: str(random.integers(1, 6)))
+    app.extensions["relstudy"].store.dispose()
+    for command in (f"export {study}", f"calibrate {study}/ratings.csv --pairs {study}/pairs.csv -o {study}"):
+        assert run(command) == 0
+    assert run(f"fit {study}/scores/keywords.csv {study}/scores/colour.csv -j {study}/judgments.csv "
+               f"-o {study}/mappings --method isotonic --folds 2") == 0  # fmt: skip
+    assert run(f"backup {study} -o {folder}/backup.db") == 0
+    shutil.copytree(study, folder / "demo")
+    scores = pd.read_csv(EXAMPLE / "scores" / "keywords.csv", dtype=str)
+    copies = {"ratings.csv": "ratings.csv", "my-ratings.csv": "ratings.csv", "judgments.csv": "judgments.csv"}
+    for name, source in copies.items():
+        shutil.copy(EXAMPLE / source, folder / name)
+    for name in ("my-scores.csv", "systems.csv"):
+        scores.to_csv(folder / name, index=False)
+    ranked = scores.assign(zero="Q0", rank="1", tag="mine")[["query_id", "zero", "result_id", "rank", "score", "tag"]]
+    for name in ("my-run.trec", "new.run"):
+        ranked.to_csv(folder / name, sep=" ", header=False, index=False)
+    ids = sorted({*pd.read_csv(EXAMPLE / "judgments.csv")[["query_id", "result_id"]].to_numpy().ravel()})
+    (folder / "ids.txt").write_text("\n".join(ids) + "\n")
+    np.save(folder / "embeddings.npy", random.normal(size=(len(ids), 5)))
+    for name, count in (("q", 5), ("db", 40)):
+        np.save(folder / f"{name}.npy", random.integers(0, 2, (count, 16)).astype(bool))
+    np.save(folder / "yq.npy", np.arange(5))
+    np.save(folder / "y.npy", np.arange(40) % 5)
+    return folder
+
+
+def run(command: str) -> int:
+    done = CliRunner().invoke(main, shlex.split(command))
+    assert done.exit_code == 0, f"{command}\n{done.stderr}\n{done.exception!r}"
+    return done.exit_code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if shown(page)])
+def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.chdir(workplace)
+    rater = pd.read_csv("my-study/ratings.csv", dtype=str)["rater_id"].iloc[0]
+    other = pd.read_csv("ratings.csv", dtype=str)["rater_id"].iloc[0]
+    drawn = {"pic0007": pd.read_csv("my-study/pairs.csv", dtype=str)["query_id"].iloc[0]}
+    for line in shown(page):
+        if any(line.startswith(start) for start in WHY_NOT):
+            continue
+        words = line.split("  #")[0]
+        for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
+            words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
+        if re.match("relstudy (forget|restore|sample|status)", line):
+            restored(workplace)
+        asks = re.match("relstudy (forget|restore)", line) and "--yes" not in line
+        run_line(f"{words} --yes" if asks else words)
+
+
+def restored(folder: Path) -> None:
+    """The study as it was rated: a command may close it, draw further pairs or remove a rater."""
+    shutil.rmtree(folder / "my-study")
+    shutil.copytree(folder / "demo", folder / "my-study")
+
+
+def test_every_reason_is_needed() -> None:
+    lines = [line for page in PAGES for line in shown(page)]
+    text = " ".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    for start in WHY_NOT:
+        assert any(line.startswith(start) for line in lines) or start in text, start
