@@ -6,6 +6,8 @@ code computes the same numbers again, with the new system in the same bootstrap 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -50,8 +52,14 @@ class SavedComparison:
 def save_comparison(
     pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions, path: str | os.PathLike[str]
 ) -> None:
-    """Write what a later `--against` needs."""
-    write_json(comparison_json(pairs, candidates, options), path)
+    """Write what a later `--against` needs, with a checksum that tells whether it was changed since."""
+    content = comparison_json(pairs, candidates, options)
+    write_json({**content, "checksum": _checksum(content)}, path)
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    kept = {name: value for name, value in content.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
 def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> dict[str, Any]:
@@ -121,6 +129,10 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
     if content.get("version") not in READ:
         raise RelstudyError(
             f"{file}: version {content.get('version')!r} of a saved comparison is not known; write it again with --save"
+        )
+    if content.get("checksum", _checksum(content)) != _checksum(content):
+        raise RelstudyError(
+            f"{file}: the saved comparison was changed since it was written; write it again with --save"
         )
     try:
         return _saved(content, file)

@@ -24,6 +24,10 @@ INSIDE, OUTSIDE = "inside", "outside"
 ROUND = re.compile(r"round_(\d+)_probability")
 
 
+MOST = 1e9
+"""The greatest rank, and number of a round."""
+
+
 def read_pairs(
     path: str | os.PathLike[str] | Checked, *required: str, items: Container[str] | None = None
 ) -> pd.DataFrame:
@@ -156,4 +160,6 @@ def _whole(table: Checked, name: str) -> np.ndarray:
     """A column of whole numbers from 1, float, NaN where it is empty or absent."""
     if name not in table.frame:
         return np.full(len(table.frame), np.nan)
-    return table.numbers(name, low=1, empty=True, whole=True)
+    values = table.numbers(name, low=1, empty=True, whole=True)
+    table.add(values > MOST, name, f"a whole number up to {MOST:,.0f} is allowed")
+    return np.where(np.abs(values) <= MOST, values, np.nan)

@@ -175,3 +175,15 @@ def test_a_comparison_is_refused_with_other_judgments_or_damaged(tmp_path: Path)
     file.write_text("{}")
     with pytest.raises(RelstudyError, match="this is not a saved comparison"):
         read_comparison(file)
+
+
+def test_a_saved_comparison_that_was_changed_is_refused(tmp_path: Path) -> None:
+    judgments, scores = tables(systems=(0.9,))
+    pairs = JudgedPairs.of(judgments)
+    file = tmp_path / "saved.json"
+    save_comparison(pairs, [candidate_of(pairs, "s0", scores, FEW)], FEW, file)
+    content = json.loads(file.read_text())
+    content["systems"][0]["score"][0] += 1
+    file.write_text(json.dumps(content))
+    with pytest.raises(RelstudyError, match="was changed since it was written"):
+        read_comparison(file)
