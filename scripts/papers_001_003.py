@@ -362,13 +362,14 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(Sizes, name))
     parser.add_argument("--shortest", action="store_true", help="12 bits alone in table 1")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
+    parser.add_argument("--every", type=int, default=1, help="only every nth picture of each class")
     parser.add_argument("--small", action="store_true", help="2,000 training items, few epochs, from features")
     arguments = parser.parse_args(words)
     given = {name: getattr(arguments, name) for name in asdict(Sizes())}
     small = Sizes("features", 2000, 500, 2500, 10, 1000, 10, 1, arguments.shortest)
     sizes = small if arguments.small else Sizes(**given)
     arguments.work.mkdir(parents=True, exist_ok=True)
-    every = 20 if arguments.small else 1
+    every = 20 if arguments.small else arguments.every
     pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work, every)
     if arguments.features is not None:
         features = np.load(arguments.features, mmap_mode="r", allow_pickle=False)

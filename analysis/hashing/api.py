@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.hashing.array_searches import graded, look_up, rank
 from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -31,6 +33,7 @@ __all__ = [
     "Conventions",
     "CountTable",
     "Evaluation",
+    "LabelTruth",
     "Labels",
     "compare",
     "count",
@@ -38,11 +41,16 @@ __all__ = [
     "epsilon_ball",
     "epsilon_radius",
     "evaluate",
+    "graded",
     "health",
+    "load_encoder",
+    "look_up",
     "nearest_neighbours",
     "presets",
+    "rank",
     "read_codes",
     "read_labels",
+    "save_encoder",
     "without_self",
 ]
 
@@ -141,7 +149,7 @@ class Evaluation:
     def by_radius(self) -> pd.DataFrame:
         """Precision, recall, F, probes and candidates; one row a Hamming radius, which is the index."""
         rows = [row | cost for row, cost in zip(self.figures["radius"], self.figures["lookup"], strict=True)]
-        return pd.DataFrame(rows).set_index("r")
+        return pd.DataFrame(rows).set_index("r") if rows else pd.DataFrame()
 
     @property
     def by_rank(self) -> pd.DataFrame:
@@ -304,6 +312,8 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     seed : of everything random
     settings : the encoder's own, such as alpha=0.9 of grh
 
+    `.real_values(vectors)` gives the numbers whose signs are the bits; `save_encoder` keeps what was learned.
+
     Examples
     --------
     >>> vectors = np.random.default_rng(0).standard_normal((50, 8))
@@ -315,6 +325,20 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     if name not in ENCODERS:
         raise RelstudyError(f"{name!r} is not an encoder; there are {', '.join(ENCODERS)}")
     return ENCODERS[name](bits, seed, **settings)
+
+
+def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
+    """Keep a fitted encoder in a .npz file, whole or not at all."""
+    from relstudy.analysis.hashing.encoders.saved import save_encoder as save
+
+    save(encoder, path)
+
+
+def load_encoder(path: str | os.PathLike[str]) -> Encoder:
+    """The encoder that `save_encoder` or `relstudy hash encode --save` kept; it encodes bit for bit as it did."""
+    from relstudy.analysis.hashing.encoders.saved import load_encoder as load
+
+    return load(path)
 
 
 def health(codes: CodesLike) -> pd.Series:

@@ -11,6 +11,9 @@ from relstudy.analysis.hashing.commands.pairs import TruthFiles, code_options, c
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
 
+ADVISED = 39
+"""Training vectors for each centre, as faiss advises."""
+
 
 @click.command("rank")
 @click.argument("kind", type=click.Choice(["asymmetric", "pq", "vectors"]))
@@ -46,6 +49,7 @@ def rank_command(
           --query-labels yq.npy --database-labels y.npy -o pq.npz
     """
     from relstudy.analysis.hashing.ranking.distances import (
+        CENTRES,
         asymmetric_distances,
         euclidean_distances,
         quantised_distances,
@@ -65,7 +69,13 @@ def rank_command(
         vectors = vectors_in(database)
         items = len(vectors)
         if train is not None and bits is not None:
-            learned = quantised_distances(vectors_in(train), points, vectors, bits, seed)
+            training = vectors_in(train)
+            if len(training) < ADVISED * CENTRES:
+                notes.append(
+                    f"{train}: {len(training)} training vectors for {CENTRES} centres of each part; "
+                    f"{ADVISED * CENTRES} or more are advised"
+                )
+            learned = quantised_distances(training, points, vectors, bits, seed)
             distances, name = learned, f"product quantisation, {bits} bits"
         else:
             distances, name = euclidean_distances(points, vectors), "Euclidean"

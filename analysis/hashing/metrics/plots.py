@@ -88,6 +88,7 @@ def write_comparison_figures(
 
 def evaluation_figure(table: CountTable, conventions: Conventions) -> Figure:
     """Both curves side by side, for a notebook."""
+    table.need_radii()
     with drawing(9.6, 3.6) as figure:
         figure.set_facecolor("white")
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))

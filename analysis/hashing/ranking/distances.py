@@ -11,7 +11,8 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.lookup.with_faiss import need_faiss
 from relstudy.common.errors import RelstudyError
 
-QUERIES_AT_ONCE = 64
+CENTRES = 256
+"""Of each part of a quantised vector: a byte."""
 ROWS = 1 << 16
 
 
@@ -73,13 +74,14 @@ def quantised_distances(
         raise RelstudyError(
             f"product quantisation has a byte for each part of a vector: {bits} is no multiple of 8 bits"
         )
-    if len(training) < 256:
-        raise RelstudyError(f"256 centres of each part need as many training vectors; there are {len(training)}")
+    if len(training) < CENTRES:
+        raise RelstudyError(f"{CENTRES} centres of each part need as many training vectors; there are {len(training)}")
     if parts > training.shape[1]:
         raise RelstudyError(f"vectors of {training.shape[1]} numbers do not have {parts} parts")
     learn, points, asked = (_filled(each, parts) for each in (training, database, queries))
     index: Any = faiss.IndexPQ(learn.shape[1], parts, 8)
     index.pq.cp.seed = seed
+    index.pq.cp.min_points_per_centroid = 1  # the command says so itself; faiss prints what no one asked for
     index.train(learn)
     quantised = index.pq.decode(index.pq.compute_codes(points))
     yield from euclidean_distances(asked, quantised)

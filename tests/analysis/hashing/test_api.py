@@ -104,3 +104,47 @@ def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:
     assert "<table" in result._repr_html_()
     assert "<table" in compared._repr_html_()
     assert len(result.plot().axes) == 2
+
+
+@pytest.mark.slow
+def test_searches_and_kept_encoders_give_what_the_commands_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    vectors, classes = rng.standard_normal((80, 10)), rng.integers(0, 3, 80)
+    for name, rows in (("q", slice(0, 20)), ("db", slice(20, 80))):
+        np.save(f"{name}.npy", vectors[rows])
+        np.save(f"y{name}.npy", classes[rows])
+    words = "hash encode lsh --bits 8 --train db.npy --encode q.npy qc.npy --encode db.npy dbc.npy --save lsh.npz"
+    assert CliRunner().invoke(main, words.split()).exit_code == 0
+    fitted = hashing.load_encoder("lsh.npz")
+    queries, database = fitted.encode(vectors[:20]), fitted.encode(vectors[20:])
+    assert (queries.unpacked() == np.load("qc.npy")).all()
+    hashing.save_encoder(fitted, "again.npz")
+    assert (hashing.load_encoder("again.npz").encode(vectors[:20]).columns == queries.columns).all()
+    truth = hashing.LabelTruth(*(hashing.Labels(classes=part) for part in (classes[:20], classes[20:])))
+    pairs = [
+        "--queries",
+        "qc.npy",
+        "--database",
+        "dbc.npy",
+        "--query-labels",
+        "yq.npy",
+        "--database-labels",
+        "ydb.npy",
+        "--json",
+    ]
+
+    def told(*command: str) -> dict:
+        return json.loads(CliRunner().invoke(main, ["hash", *command, *pairs]).stdout)
+
+    ours = hashing.look_up(queries, database, truth, bits=(4,), tables=(2,), flips=(0, 1)).drop(columns="milliseconds")
+    theirs = told("look-up", "--bits", "4", "--tables", "2", "--flips", "0", "--flips", "1")["look_ups"]
+    assert ours.equals(pd.DataFrame(theirs).drop(columns="milliseconds"))
+    graded = told("graded", "--k", "5")["at"]
+    assert hashing.graded(queries, database, truth, [5]).loc["WAP@5"].to_dict() == graded["5"]["wap"]
+    distances = [np.linalg.norm(vectors[20:] - query, axis=1) for query in vectors[:20]]
+    table = hashing.rank(distances, truth, "Euclidean")
+    assert hashing.evaluate(table, k=5).by_radius.empty
+    assert hashing.evaluate(table).by_rank.loc[60, "recall"] == 1.0
