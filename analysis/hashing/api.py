@@ -304,6 +304,8 @@ def compare(
 def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     """An encoder by name, to be fitted: `encoder("itq", bits=32).fit(vectors).encode(vectors)`.
 
+    `.real_values(vectors)` gives the numbers whose signs are the bits; `save_encoder` keeps what was learned.
+
     Parameters
     ----------
     name : lsh, pcah, pca-rr, itq, sh, sklsh, spherical; and ksh and grh, which learn from labels by
@@ -311,8 +313,6 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     bits : code length
     seed : of everything random
     settings : the encoder's own, such as alpha=0.9 of grh
-
-    `.real_values(vectors)` gives the numbers whose signs are the bits; `save_encoder` keeps what was learned.
 
     Examples
     --------

@@ -79,12 +79,12 @@ def graded(
     from relstudy.analysis.hashing.counting.shared_labels import shared_label_counts
 
     counts = shared_label_counts(queries, database, truth)
-    rows = {}
+    rows: dict[str, dict[str, float | None]] = {}
     for cut in (*k, None):
         figures = graded_figures(counts, cut, gain, no_relevant).as_json()
         names = {"acg": "ACG", "ndcg": "nDCG", "wap": "WAP"}
         rows |= {names[key] + ("" if cut is None else f"@{cut}"): value for key, value in figures.items()}
-    return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
+    return pd.DataFrame(rows, dtype=float).T
 
 
 def rank(distances: Iterable[np.ndarray], truth: Truth, name: str) -> CountTable:
