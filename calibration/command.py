@@ -228,6 +228,14 @@ def _print(figures: dict[str, Any]) -> None:
         rows.append([title, number(estimate["value"]), interval([estimate["low"], estimate["high"]]), calibrated])
     print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"])
     click.echo("Intervals are for raters and pairs like these.")
+    ceiling = figures["explainable_share"]
+    if ceiling["value"] is not None:
+        low, high = ceiling["low"], ceiling["high"]
+        between = "" if low is None else f" [{low:.0%}, {high:.0%}]"
+        click.echo(
+            f"A system that knew what such raters think would explain {ceiling['value']:.0%}{between} of the "
+            "differences between these judgments; the rest is noise of the ratings."
+        )
     if figures["flags"]:
         click.echo()
         flagged = list(figures["flags"].items())

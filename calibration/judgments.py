@@ -221,18 +221,7 @@ def make_judgments(
     [[3.0, 1.0]]
     """
     decided = panel.with_rating(calibrated).decided()
-    count = decided.by_pair()
-    if noise is None:
-        noise = _alike(decided, count)
-    weight = noise.weight[decided.rater]
-    mass = np.where(count > 0, decided.by_pair(weight), 1.0)
-    mean = decided.by_pair(weight * decided.rating) / mass
-    own = noise.variance[decided.rater]
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(own, 1e-300))
-    disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
-    by_chance = decided.by_pair(weight**2 * own) / mass**2
-    by_rater = decided.by_pair(weight**2 * noise.offset_variance[decided.rater]) / mass**2
-    variance = by_chance * disagreement + by_rater
+    count, mean, variance = judgment_moments(decided, noise)
     rated = count > 0
     frame = panel.pairs.loc[rated].reset_index(drop=True)
     if "pair_id" not in frame:
@@ -249,6 +238,22 @@ def make_judgments(
     if ratings is not None:
         ratings["calibrated"] = decided.rating
     return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings)
+
+
+def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each pair's number of ratings, judgment and squared standard error, float arrays (P); see `make_judgments`."""
+    count = decided.by_pair()
+    if noise is None:
+        noise = _alike(decided, count)
+    weight = noise.weight[decided.rater]
+    mass = np.where(count > 0, decided.by_pair(weight), 1.0)
+    mean = decided.by_pair(weight * decided.rating) / mass
+    own = noise.variance[decided.rater]
+    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(own, 1e-300))
+    disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
+    by_chance = decided.by_pair(weight**2 * own) / mass**2
+    by_rater = decided.by_pair(weight**2 * noise.offset_variance[decided.rater]) / mass**2
+    return count, mean, by_chance * disagreement + by_rater
 
 
 def _alike(decided: Panel, count: np.ndarray) -> RaterNoise:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration import agreement, couples
+from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import Choice, check_hand_out, choose_method
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import Judgments, make_judgments, pair_probabilities
@@ -258,6 +259,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "spearman": plain("spearman", coefficients["spearman"]),
         "couples": by_couples.couples,
         "gwet": {name: plain(f"gwet.{name}", coefficients[f"gwet.{name}"]) for name in ("ac1", "ac2")},
+        "explainable_share": noise_ceiling(panel.with_rating(result.calibrated), result.noise).as_json(),
         "agreement": {name: estimate.as_json() for name, estimate in coefficients.items()},
         "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
         "reasons": reasons,

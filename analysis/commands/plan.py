@@ -11,7 +11,7 @@ from relstudy.common.reading_options import NAMES, judgments_reading, reading_op
 
 if TYPE_CHECKING:
     from relstudy.analysis.planning.power import StudyPlan, StudySource
-    from relstudy.analysis.planning.variances import Variances
+    from relstudy.calibration.components import Variances
 
 
 @click.command()

@@ -16,10 +16,10 @@ from scipy import optimize, stats
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.planning.variances import Variances
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.analysis.scoring.results import BETTER, INDICES
+from relstudy.calibration.components import Variances
 from relstudy.common.errors import RelstudyError
 
 BOOTSTRAP = 200

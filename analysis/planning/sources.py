@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from relstudy.analysis.planning.power import Assumed, Piloted
-from relstudy.analysis.planning.variances import Variances, variances_of
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import relevance_of
+from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 

@@ -11,9 +11,9 @@ import pandas as pd
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import PlanOptions, StudyPlan, plan_study
 from relstudy.analysis.planning.sources import Assumptions, Pilot, assumed_studies, piloted_studies
-from relstudy.analysis.planning.variances import Variances
 from relstudy.api.calibrating import CalibratedPanel, read_ratings
 from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
+from relstudy.calibration.components import Variances
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of

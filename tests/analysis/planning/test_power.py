@@ -22,7 +22,7 @@ from relstudy.analysis.planning.power import (
     plan_study,
     simulate,
 )
-from relstudy.analysis.planning.variances import Variances, variances_of
+from relstudy.calibration.components import Variances, variances_of
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

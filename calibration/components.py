@@ -41,7 +41,8 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
 
     Ratings are taken apart as rater + pair + noise by least squares; the noise is the residual sum of squares over
     its degrees of freedom. Pairs are then taken apart as query + result by one-way analysis of variance, less the
-    noise in their means. A variance that comes out negative is 0.
+    noise in their means. A component that comes out negative is 0, and its sum of squares is pooled with the next one's
+    below it, as restricted maximum likelihood does where data are balanced (Thompson 1962).
 
     Parameters
     ----------
@@ -81,12 +82,21 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
     if len(queries) < 2:
         raise RelstudyError("all pilot ratings are of one query; at least two are needed")
     between, within = _one_way(query, level)
-    own_noise = noise * float(np.mean(1.0 / ratings_each))
-    rater_ratings = np.bincount(rater)
-    rater_variance = (
-        float(np.var(offset, ddof=1)) - noise * float(np.mean(1.0 / rater_ratings)) if len(raters) > 1 else 0.0
-    )
-    return Variances(*(float(np.sqrt(max(0.0, v))) for v in (between, within - own_noise, rater_variance, noise)))
+    if between < 0:
+        between, within = 0.0, float(np.var(level, ddof=1))
+    per_mean = float(np.mean(1.0 / ratings_each))
+    rater_variance, per_offset = 0.0, float(np.mean(1.0 / np.bincount(rater)))
+    if len(raters) > 1:
+        rater_variance = float(np.var(offset, ddof=1)) - noise * per_offset
+        if rater_variance < 0:
+            squares = float(np.var(offset, ddof=1)) / per_offset * (len(raters) - 1)
+            noise = (noise * freedom + squares) / (freedom + len(raters) - 1)
+            freedom += len(raters) - 1
+    if within < noise * per_mean:
+        groups = len(pairs) - (len(queries) if between > 0 else 1)
+        noise = (noise * freedom + within / per_mean * groups) / (freedom + groups)
+    components = between, within - noise * per_mean, rater_variance, noise
+    return Variances(*(float(np.sqrt(max(0.0, component))) for component in components))
 
 
 def _additive(rater: np.ndarray, pair: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

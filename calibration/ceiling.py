@@ -1,0 +1,64 @@
+"""The noise ceiling: how much of the differences between judgments any system could explain.
+
+Judgments are means of few ratings, by people who differ. Even a system that knew what the whole population of raters
+thinks of each pair would not correlate perfectly with them; its squared correlation is what can be explained.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relstudy.calibration.judgments import judgment_moments
+from relstudy.calibration.noise import RaterNoise
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences
+from relstudy.common.estimates import Estimate
+
+
+def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = None) -> Estimate:
+    """The share of the judgments' variance that is not error, 0 to 1; its interval is for raters and pairs like these.
+
+    One less the mean squared standard error over the variance of the judgments. The square root is the correlation
+    that a system would have which knew every pair's true value.
+
+    Parameters
+    ----------
+    panel : calibrated ratings
+    noise : the raters' noise and weights
+    weight : of each pair, float array (P), such as one over its inclusion probability; None: alike
+
+    Examples
+    --------
+    >>> from relstudy.calibration.methods.linear import none
+    >>> from relstudy.calibration.noise import rater_noise
+    >>> from relstudy.calibration.simulation import simulate_panel
+    >>> panel = simulate_panel(20, 20, 60, seed=1).panel
+    >>> 0.5 < noise_ceiling(panel, rater_noise(panel, none(panel))).value < 0.9
+    True
+    """
+    decided = panel.decided()
+    count, judgment, error = judgment_moments(decided, noise)
+    rated = count > 0
+    if np.count_nonzero(rated) < 2 or not np.isfinite(error[rated]).all():
+        return Estimate.missing("no pair has two ratings, so noise cannot be told from differences between pairs")
+    share = np.where(rated, 1.0 if weight is None else weight, 0.0)
+    share = share / share.sum()
+    deviation = np.where(rated, judgment - share @ np.where(rated, judgment, 0.0), 0.0)
+    variance = float(share @ deviation**2) / float(1 - share @ share)
+    if variance <= 0:
+        return Estimate.missing("all judgments are the same")
+    typical = float(share @ np.where(rated, error, 0.0))
+    # The mean squared error follows the variance within pairs, the judgments' variance the pairs drawn and, through
+    # each judgment, the ratings.
+    own = noise.weight[decided.rater]
+    pull = own / decided.by_pair(own)[decided.pair] * (decided.rating - judgment[decided.pair])
+    spread = Figure(variance, 2 * (share * deviation)[decided.pair] * pull, share * (deviation**2 - variance))
+    several = count > 1
+    inside = mean_over_pairs(decided, squared_differences(decided)) if several.any() else None
+    if inside is None or inside.value <= 0:
+        return Estimate(max(1 - typical / variance, 0.0))
+    errors = inside.times(typical / inside.value)
+    figure = errors.over(spread).times(-1.0, 1.0)
+    estimate = figure.estimate(decided)
+    ends = [None if end is None else min(max(end, 0.0), 1.0) for end in (estimate.low, estimate.high)]
+    return Estimate(min(max(figure.value, 0.0), 1.0), ends[0], ends[1], estimate.reason)
