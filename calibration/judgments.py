@@ -11,10 +11,12 @@ import pandas as pd
 
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.pool import inside_pool
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
+from relstudy.common.response import FROM_DESIGN
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, known_scale
 from relstudy.common.tables import Checked, read_table, write_table
 
@@ -45,6 +47,7 @@ class Judgments:
     merged : how many identical rows of the table were merged
     averaged : whether the judgments are plain means of ratings, without calibration
     notes : what a person should be told, as sentences
+    outside_pool : how many judged pairs from outside a pool were left out
     qrels : whether they are whole TREC qrels, which a run can be measured by
     ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), one row a
         decided rating
@@ -61,6 +64,7 @@ class Judgments:
     merged: int = 0
     averaged: bool = False
     notes: tuple[str, ...] = ()
+    outside_pool: int = 0
     qrels: bool = False
     ratings: pd.DataFrame | None = None
 
@@ -85,7 +89,7 @@ class Judgments:
         scale = known_scale(table, judgments["judgment"].to_numpy(dtype=float), "judgments", slack=SLACK)
         scale = _with_cut(table, scale)
         table.raise_faults()
-        return cls(judgments, scale)
+        return cls(judgments, scale).of_pool()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -99,6 +103,13 @@ class Judgments:
     def unknown(self) -> int:
         """How many pairs have no known inclusion probability."""
         return int(np.isnan(self.probability).sum())
+
+    def of_pool(self) -> Judgments:
+        """Those that speak of the pool, where pairs were drawn from one, with a note of what it misses."""
+        frame, misses = inside_pool(self.frame, self.scale.scale.cut)
+        if misses is None:
+            return self
+        return replace(self, frame=frame, notes=(*self.notes, misses.sentence()), outside_pool=misses.judged)
 
     def with_probabilities(self, probabilities: pd.DataFrame) -> Judgments:
         """The same judgments with the columns of `pair_probabilities` in place of their own."""
@@ -183,7 +194,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
-    return Judgments(frame, scale_of_judgments, merged=int(repeated.sum()), notes=table.notes)
+    return Judgments(frame, scale_of_judgments, merged=int(repeated.sum()), notes=table.notes).of_pool()
 
 
 def make_judgments(
@@ -299,12 +310,15 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("rating", empty=True, options=True)
     scale_of_ratings = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
+    for name in FROM_DESIGN:
+        if name in table.frame:
+            frame[name] = table.frame[name]
     read_probabilities(table, frame)
     check_one_a_pair(table, frame[frame["judgment"].notna()])
     table.raise_faults()
     if frame["judgment"].isna().all():
         raise RelstudyError(f"{table.file}: there is no rating that is a number")
-    drawn = {name: (name, "first") for name in PROBABILITIES if name in frame}
+    drawn = {name: (name, "first") for name in (*PROBABILITIES, *FROM_DESIGN) if name in frame}
     decided = frame.dropna(subset="judgment")
     cut = scale_of_ratings.scale.cut
     groups = decided.assign(above=decided["judgment"] > cut).groupby(PAIR, sort=False)
@@ -321,7 +335,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         averaged=True,
         notes=(*table.notes, note),
         ratings=decided[PAIR].assign(calibrated=decided["judgment"]).reset_index(drop=True),
-    )
+    ).of_pool()
 
 
 def _with_cut(table: Checked, scale: KnownScale) -> KnownScale:

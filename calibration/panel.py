@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.probabilities import PROBABILITIES
+from relstudy.common.response import FROM_DESIGN
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Panel:
         """
         rater, raters = pd.factorize(frame["rater_id"])
         rows, pair = _pair_codes(frame)
-        columns = [name for name in ("pair_id", "query_id", "result_id", *PROBABILITIES) if name in frame]
+        columns = [name for name in ("pair_id", "query_id", "result_id", *PROBABILITIES, *FROM_DESIGN) if name in frame]
         pairs = frame[columns].iloc[rows].reset_index(drop=True)
         rating = frame["rating"].to_numpy(dtype=float)
         if "base" in frame:

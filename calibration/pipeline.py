@@ -12,8 +12,9 @@ import pandas as pd
 from relstudy.calibration import agreement, couples
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import Choice, check_hand_out, choose_method
+from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
-from relstudy.calibration.judgments import Judgments, make_judgments, pair_probabilities
+from relstudy.calibration.judgments import Judgments, make_judgments
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import METHODS, Lines
 from relstudy.calibration.noise import WEIGHTED, RaterNoise, rater_noise
@@ -21,6 +22,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.two_way import Figure, Scale
+from relstudy.calibration.undecided import undecided_pairs
 from relstudy.calibration.variance import Progress, Scored, leave_one_out_figure, scored_rows, variance_figure
 from relstudy.common.estimates import Estimate
 from relstudy.common.hand_out import HandOut
@@ -39,6 +41,7 @@ class Calibration:
     choice : the method and why
     noise : each rater's noise after calibration, and what their ratings weigh
     judgments, raters : as from `make_judgments` and `rater_profiles`
+    drawn : what a pairs table says of the judged pairs, and of those that are not judged; None without one
     """
 
     ratings: Ratings
@@ -49,11 +52,13 @@ class Calibration:
     noise: RaterNoise
     judgments: Judgments
     raters: pd.DataFrame
+    drawn: DrawnPairs | None = None
 
     def with_probabilities(self, pairs: str | os.PathLike[str] | Checked) -> Calibration:
-        """The same with the inclusion probabilities of a pairs table (a study's pairs.csv)."""
-        probabilities = pair_probabilities(self.judgments.frame, pairs)
-        return replace(self, judgments=self.judgments.with_probabilities(probabilities))
+        """The same with the probabilities that a pairs table (a study's pairs.csv) gives the pairs to be drawn, times
+        the share of their rounds' pairs that are judged."""
+        judgments, drawn = with_design(self.judgments, pairs)
+        return replace(self, judgments=judgments, drawn=drawn)
 
     def calibrated_ratings(self) -> pd.DataFrame:
         """Each rating as it came, with its value on the common scale (`calibrated`), what it weighs in its judgment
@@ -244,6 +249,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
             "known": len(result.judgments) - result.judgments.unknown,
             "unknown": result.judgments.unknown,
         },
+        "drawn": _drawn(result),
         "spread_weight": result.lines.spread_weight,
         "noise_weight": result.noise.share,
         "within_item_variance": before_after("within_item_variance", table.variance),
@@ -267,9 +273,20 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
     }
 
 
+def _drawn(result: Calibration) -> dict[str, Any] | None:
+    """What became of the pairs that were drawn; None without a pairs table."""
+    if result.drawn is None:
+        return None
+    undecided = undecided_pairs(result.ratings.frame, result.judgments, result.drawn.pairs)
+    return {**result.drawn.response.as_json(), "undecided": None if undecided is None else undecided.as_json()}
+
+
 def notes_on(result: Calibration) -> list[str]:
     """What a person should know about the ratings and the judgments, one sentence each."""
-    notes = (result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note())
+    notes = [result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note()]
+    if result.drawn is not None:
+        undecided = undecided_pairs(result.ratings.frame, result.judgments, result.drawn.pairs)
+        notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
     return [note for note in notes if note is not None]
 
 

@@ -138,6 +138,7 @@ class BootstrapStatistic:
     effective : for a proportion that rests on few hits or few misses, Kish's effective number of pairs behind it, else
         None; its interval is then widened by `proportion_interval`, since no resampling shows what the sample lacks
     clusters : for an index between 0 and 1 that takes `logit_interval`, the number of queries; None takes percentiles
+    withheld : why the index has neither interval nor test though both could be computed; None where it has them
     """
 
     value: float
@@ -145,11 +146,14 @@ class BootstrapStatistic:
     reason: str | None = None
     effective: float | None = None
     clusters: int | None = None
+    withheld: str | None = None
 
     def estimate(self, level: float = LEVEL) -> Estimate:
         """The value with its interval; the reason where either is missing."""
         if not np.isfinite(self.value):
             return Estimate.missing(self.reason or "it cannot be computed from these pairs")
+        if self.withheld is not None:
+            return Estimate.of(self.value, reason=f"no interval: {self.withheld}")
         low, high = percentile_interval(self.replicates, level)
         if self.clusters is not None and self.clusters > 1 and np.isfinite(low) and 0 < self.value < 1:
             low, high = logit_interval(self.value, self.replicates, self.clusters, level)
@@ -166,5 +170,8 @@ class BootstrapStatistic:
     def __sub__(self, other: BootstrapStatistic) -> BootstrapStatistic:
         """The difference of two figures whose replicates rest on the same draws."""
         return BootstrapStatistic(
-            self.value - other.value, self.replicates - other.replicates, self.reason or other.reason
+            self.value - other.value,
+            self.replicates - other.replicates,
+            self.reason or other.reason,
+            withheld=self.withheld or other.withheld,
         )

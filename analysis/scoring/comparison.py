@@ -70,7 +70,7 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     0.048
     """
     defined = difference.replicates[np.isfinite(difference.replicates)]
-    if not np.isfinite(difference.value) or clusters < 2 or len(defined) < 2:
+    if not np.isfinite(difference.value) or clusters < 2 or len(defined) < 2 or difference.withheld is not None:
         return float("nan")
     error = float(np.std(defined, ddof=1))
     if error == 0.0:

@@ -52,7 +52,7 @@ class ScoringContext:
         if self.weights_missing is not None:
             missing = BootstrapStatistic(np.nan, self.nothing, self.weights_missing)
             return {"average_precision": missing, "normalised_rank": missing}
-        return self.prepared(used).indices(ranking, self.weight(ranking, used))
+        return self.pairs.design.apply(self.prepared(used).indices(ranking, self.weight(ranking, used)))
 
     @property
     def nothing(self) -> np.ndarray:

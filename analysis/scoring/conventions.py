@@ -89,6 +89,7 @@ def notes_on(
     notes = []
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
         notes.append("The judgments carry no inclusion probability, so all pairs weigh alike.")
+    notes.extend(pairs.design.notes())
     reason = pairs.weights_missing(options.weights)
     if reason is not None:
         notes.append(f"Weighted indices are left empty: {reason}.")

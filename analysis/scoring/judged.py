@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
+from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
@@ -78,6 +79,7 @@ class JudgedPairs:
     relevant_share : share of each pair's calibrated ratings above `share_cut`, float [pairs], 0 to 1, NaN where unknown
     share_cut : the cut that the shares are of
     ratings : the calibrated ratings behind the judgments, where they are known
+    design : what the design of the pairs allows
     """
 
     query_id: np.ndarray
@@ -90,11 +92,12 @@ class JudgedPairs:
     scale: KnownScale
     qrels: bool = False
     ratings: PairRatings | None = None
+    design: DesignLimits = field(default_factory=DesignLimits)
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
         """From judgments as `read_judgments` gives them, or a DataFrame with the columns of theirs."""
-        judgments = Judgments.of(judgments)
+        judgments = Judgments.of(judgments).of_pool()
         frame, number = judgments.frame, len(judgments)
 
         def known(name: str) -> np.ndarray:
@@ -113,6 +116,7 @@ class JudgedPairs:
             judgments.scale,
             judgments.qrels,
             None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
+            DesignLimits.of(frame, judgments.outside_pool),
         )
 
     def __len__(self) -> int:

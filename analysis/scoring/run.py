@@ -179,7 +179,7 @@ def _points(
             float(retrieved),
             sign * float(threshold),
             context.estimate(precision),
-            context.estimate(recall),
+            context.estimate(context.pairs.design.apply({"recall": recall})["recall"]),
         )
         for share, retrieved, threshold, precision, recall in zip(
             points.share, points.retrieved, points.threshold, points.precision, points.recall, strict=True

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
+from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import PAIR, JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
@@ -81,6 +82,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "relevance_cut": relevance.cut if shares else pairs.share_cut,
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
+            "design": pairs.design.as_json(),
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
@@ -167,7 +169,13 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             "relevance_cut": table.get("relevance_cut", np.nan),
         }
     )
-    judgments = Judgments(frame, KnownScale.from_json(table["scale"]), qrels=bool(table["qrels"]))
+    design = DesignLimits.from_json(table.get("design"))
+    judgments = Judgments(
+        frame.assign(**design.columns()),
+        KnownScale.from_json(table["scale"]),
+        outside_pool=max(design.judged - len(frame), 0),
+        qrels=bool(table["qrels"]),
+    )
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")

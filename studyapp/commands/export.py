@@ -41,20 +41,21 @@ def export(
     from relstudy.common.tables import write_json, write_table
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
-    from relstudy.studyapp.monitoring.export import people_table, ratings_table
+    from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table
 
     study, store = open_ratings(folder)
     if scale is not None and scale not in {s.name for s in study.scales}:
         raise RelstudyError(
             f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"
         )
-    table = ratings_table(store, study, history=history)
+    whole = table = ratings_table(store, study, history=history)
     if scale is not None:
         table = table[table["scale"] == scale]
     if no_surplus:
         table = table[table["surplus"] == 0]
     target = output or folder / "ratings.csv"
     write_table(table, target)
+    response = drawn_and_judged(folder, whole)
     counts = {
         "file": str(target),
         "ratings": len(table),
@@ -63,6 +64,7 @@ def export(
         "blocks": {str(name): int(count) for name, count in table["block"].value_counts().items()},
         "scales": sorted(set(table["scale"])),
         "handed_out": HAND_OUT_RULE,
+        "pairs": None if response is None else response.as_json(),
         "ratings_per_pair": {block.name: block.ratings_per_pair for block in study.blocks if block.unique},
     }
     write_json(counts, target.with_suffix(".json"))
@@ -73,3 +75,5 @@ def export(
         print_json(counts)
     else:
         say(f"{counts['ratings']} ratings by {counts['raters']} raters ({counts['undecided']} undecided) -> {target}")
+        if response is not None and (missing := response.sentence()) is not None:
+            say(f"Mind: {missing}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,8 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
+from relstudy.common.reach import REACH
+from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS, Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import read_raters
@@ -68,12 +71,14 @@ def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     """What pairs.csv says now of where each rated pair came from.
 
     A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when
-    the study is served again. It has the last word on pairs that pairs.csv no longer holds.
+    the study is served again. It has the last word on pairs that pairs.csv no longer holds. Probabilities are those of
+    being drawn and judged so far (`relstudy.common.response`).
     """
     file = study.folder / "pairs.csv"
     if not file.is_file():
         return frame
-    drawn = read_pairs(file).set_index("pair_id").reindex(frame["pair_id"]).set_axis(frame.index)
+    table = read_pairs(file)
+    drawn = table.set_index("pair_id").reindex(frame["pair_id"]).set_axis(frame.index)
     there = drawn["query_id"].notna()
     for column in PAIR:
         changed = there & (drawn[column] != frame[column])
@@ -83,9 +88,27 @@ def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
                 f"{file}: pair {rated['pair_id']!r} is query {now['query_id']!r}, result {now['result_id']!r}, but it "
                 f"was rated as {rated['query_id']!r}, {rated['result_id']!r}; give the new pair a new id"
             )
+    response = response_of(table, judged_pairs(frame))
+    drawn["inclusion_probability"] = pd.Series(response.probability, table["pair_id"]).reindex(frame["pair_id"]).array
     for column in FROM_PAIRS:
         frame[column] = drawn[column].where(there, frame[column]).astype(frame[column].dtype)
+    for column in [name for name in ("pool", REACH) if name in drawn]:
+        frame[column] = drawn[column]
+    if response.missing:
+        frame[DRAWN] = response.drawn
     return frame
+
+
+def drawn_and_judged(folder: Path, ratings: pd.DataFrame) -> Response | None:
+    """What became of the pairs that were drawn, from the ratings of `ratings_table`; None without a pairs.csv."""
+    file = folder / "pairs.csv"
+    return response_of(read_pairs(file), judged_pairs(ratings)) if file.is_file() else None
+
+
+def judged_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
+    """query_id and result_id of the pairs that somebody decided, leaving out practice, checks and repeats."""
+    counted = ratings["block"].isin(["base", "unique"]) & ratings["rating"].notna()
+    return ratings.loc[counted, PAIR].drop_duplicates()
 
 
 def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, KnownPair]) -> dict[str, Any]:

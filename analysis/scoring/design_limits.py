@@ -1,0 +1,103 @@
+"""What the design of the judged pairs allows: figures that it cannot estimate have no interval, whatever was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.common.pairs_table import INSIDE
+from relstudy.common.reach import LIMITED, REACH, beyond_reach, design_reach
+from relstudy.common.response import DRAWN
+
+
+@dataclass(frozen=True)
+class DesignLimits:
+    """What judgments carry of the design that their pairs were drawn by.
+
+    Parameters
+    ----------
+    reach : see `relstudy.common.reach`; NaN where unknown
+    drawn : how many pairs were drawn; None where unknown, or where all of them are judged
+    judged : how many are judged, those outside a pool included
+    pool : whether the pairs were drawn from a pool
+    """
+
+    reach: float = float("nan")
+    drawn: int | None = None
+    judged: int = 0
+    pool: bool = False
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, left_out: int = 0) -> DesignLimits:
+        """From a table of judgments.
+
+        Parameters
+        ----------
+        left_out : judged pairs from outside the pool, which are not in the table
+        """
+        drawn = pd.to_numeric(frame[DRAWN], errors="coerce").max() if DRAWN in frame else float("nan")
+        known = None if np.isnan(drawn) else int(drawn)
+        return cls(design_reach(frame), known, len(frame) + left_out, "pool" in frame)
+
+    @property
+    def withheld(self) -> str | None:
+        """Why figures over the whole population have no interval, as a phrase; None where they have one."""
+        return beyond_reach(self.reach, 1.0 if self.drawn is None else min(1.0, self.judged / self.drawn))
+
+    def apply(self, figures: Mapping[str, BootstrapStatistic]) -> dict[str, BootstrapStatistic]:
+        """The figures by name, those that the design cannot estimate without an interval."""
+        reason = self.withheld
+        return {
+            name: replace(figure, withheld=reason) if reason is not None and name in LIMITED else figure
+            for name, figure in figures.items()
+        }
+
+    def notes(self) -> list[str]:
+        """What a person should know, one sentence each."""
+        notes = []
+        if self.drawn is not None and self.drawn > self.judged:
+            notes.append(f"{self.drawn - self.judged} of {self.drawn} pairs drawn are not judged.")
+        if self.withheld is not None:
+            notes.append(
+                "Average precision, recall and normalised rank have no interval and no test: " + self.withheld + "."
+            )
+        if self.pool:
+            notes.append(
+                "The pairs were drawn from a pool of what systems rank highest: figures speak of the pool, and a "
+                "system that took no part in it is ranked by its own order among the pool alone."
+            )
+        return notes
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of a table of judgments from which `of` gives the same again."""
+        known = {REACH: None if np.isnan(self.reach) else self.reach, DRAWN: self.drawn}
+        columns = {name: value for name, value in known.items() if value is not None}
+        return {**columns, "pool": INSIDE} if self.pool else columns
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {
+            "reach": None if np.isnan(self.reach) else self.reach,
+            "drawn": self.drawn,
+            "judged": self.judged,
+            "pool": self.pool,
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any] | None) -> DesignLimits:
+        """From what `as_json` gives; nothing known from None."""
+        if content is None:
+            return cls()
+        reach = content["reach"]
+        drawn = content["drawn"]
+        return cls(
+            float("nan") if reach is None else float(reach),
+            None if drawn is None else int(drawn),
+            int(content["judged"]),
+            bool(content["pool"]),
+        )

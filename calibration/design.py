@@ -1,0 +1,56 @@
+"""What a study's pairs.csv says of judged pairs: with which probability they came to be judged, and from where."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from relstudy.calibration.judgments import Judgments
+from relstudy.common.pairs_table import read_pairs
+from relstudy.common.probabilities import PAIR, PROBABILITIES
+from relstudy.common.reach import REACH
+from relstudy.common.response import DRAWN, Response, response_of
+from relstudy.common.tables import Checked
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnPairs:
+    """The pairs that were drawn, and what became of them.
+
+    Parameters
+    ----------
+    pairs : as `relstudy.common.pairs_table.read_pairs` gives them, with the probability of being drawn and judged
+    response : which of them are judged
+    """
+
+    pairs: pd.DataFrame
+    response: Response
+
+
+def with_design(judgments: Judgments, path: str | os.PathLike[str] | Checked) -> tuple[Judgments, DrawnPairs]:
+    """The same judgments with what a pairs table says of them, and what became of the pairs that were drawn.
+
+    Parameters
+    ----------
+    path : a table with query_id, result_id, inclusion_probability, and what else a study's pairs.csv holds
+
+    Returns
+    -------
+    The judgments' frame gets inclusion_probability (of being drawn and judged; NaN where the table does not know the
+    pair), and, where the table has them, query_probability, pool and the design's reach; and pairs_drawn where not all
+    drawn pairs are judged
+    """
+    table = read_pairs(path, "inclusion_probability")
+    response = response_of(table, judgments.frame)
+    table["inclusion_probability"] = response.probability
+    names = ["inclusion_probability"]
+    names += [name for name in PROBABILITIES[1:] if table[name].notna().any()]
+    names += [name for name in ("pool", REACH) if name in table]
+    drawn = table[[*PAIR, *names]].drop_duplicates(PAIR)
+    columns = judgments.frame[PAIR].astype("str").merge(drawn, on=PAIR, how="left", validate="many_to_one")[names]
+    if response.missing:
+        columns[DRAWN] = response.drawn
+    frame = judgments.frame.assign(**{str(name): columns[name].to_numpy() for name in columns})
+    return replace(judgments, frame=frame), DrawnPairs(table, response)

@@ -1,0 +1,214 @@
+"""Which population can a design estimate? Coverage by size of the collection, depth of the pool, queries and share.
+
+    python scripts/coverage.py pool [--studies 100] [--items 320 2000 5000 16000] [--shape normal]
+
+Two systems propose (their scores correlate .6 and .5 with what people value), a third (.6) is a newcomer. A study draws
+queries and 20 results a query by the code of `relstudy sample --depth D`; its judgments are the true ones. Each cell
+shows the design's reach, as `relstudy sample --good SHARE` says it before anyone rates, whether it allows figures over
+the whole pool, and how often 95 % intervals cover the truth of the pool: normalised rank (NR) and average precision
+(AP) of proposer and newcomer, and their difference. Queries come from 400, and intervals speak of queries like them.
+
+--shape uneven: queries differ in how much is relevant to them (sd .6), and the systems' noise has heavy tails
+(Student's t with 4 degrees of freedom); the forecast still assumes the normal model.
+
+With 100 studies a cell, a proportion of .95 has a standard error of .022. The last lines put the cells together by
+what the design said of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.draws import whole_queries
+from relstudy.common.console import print_table, progress
+from relstudy.common.reach import LEAST_REACH
+from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
+from relstudy.studyapp.sampling.drawing import systematic_sample
+from relstudy.studyapp.sampling.forecast import Assumed, forecast
+from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, whole_collection
+
+SEED = 14
+QUERIES = 400
+STRENGTH = (0.6, 0.5, 0.6)
+REPLICATES = 300
+INDICES = ("normalised_rank", "average_precision")
+SHARES = (0.05, 0.02, 0.005)
+DEPTHS = {320: (20, 50, None), 2_000: (50, 200, None), 5_000: (100, 300, None), 16_000: (100, 300, 1_000)}
+
+
+@dataclass(frozen=True, eq=False)
+class QueryWorld:
+    """One query: what is relevant, and each system's scores, over all items."""
+
+    relevant: np.ndarray
+    scores: list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A design over a world: each query's probabilities, relevance and scores of its candidates."""
+
+    chances: list[CandidateProbabilities]
+    relevant: list[np.ndarray]
+    scores: list[list[np.ndarray]]
+
+    def truth(self) -> list[dict[str, float]]:
+        """Each system's indices over the whole population."""
+        relevant = np.concatenate(self.relevant)
+        return [indices_of(relevant, np.concatenate(own), np.ones(len(relevant))) for own in self.scores]
+
+
+def indices_of(relevant: np.ndarray, score: np.ndarray, weight: np.ndarray) -> dict[str, float]:
+    """Normalised rank and average precision without intervals."""
+    figures = Retrieval(np.zeros(len(relevant), dtype=np.int64), relevant, np.ones((1, 1)), 1).indices(score, weight)
+    return {name: figures[name].value for name in INDICES}
+
+
+def draw_query(items: int, share: float, number: int, uneven: bool) -> QueryWorld:
+    """One query of the world, the same whatever else is drawn."""
+    rng = np.random.default_rng([SEED, items, number])
+    spread = 0.6 if uneven else 0.3
+    value = rng.normal(size=items) + spread * rng.normal()
+    cut = norm.isf(share) * np.sqrt(1 + spread**2)
+    scores = []
+    for strength in STRENGTH:
+        noise = rng.standard_t(4, size=items) / np.sqrt(2) if uneven else rng.normal(size=items)
+        scores.append(strength * value + np.sqrt(1 - strength**2) * noise)
+    return QueryWorld(value > cut, scores)
+
+
+def make_cells(items: int, share: float, depths: Sequence[int | None], this: Round, uneven: bool) -> list[Cell]:
+    """One cell a depth, over the same world."""
+    cells = [Cell([], [], [[] for _ in STRENGTH]) for _ in depths]
+    eligible = Eligible(np.arange(items), -1)
+    ties = np.arange(items, dtype=np.uint64)
+    for number in range(QUERIES):
+        query = draw_query(items, share, number, uneven)
+        proposed = {name: ScoredItems(query.scores[name]) for name in (0, 1)}
+        for cell, depth in zip(cells, depths, strict=True):
+            lists = list(proposed.values())
+            population = whole_collection(eligible, lists) if depth is None else pool(eligible, lists, depth, ties)
+            named = {f"s{name}": listed for name, listed in proposed.items()}
+            chances = probabilities_in(this, population, named)
+            keep = chances.candidates
+            cell.chances.append(chances)
+            cell.relevant.append(query.relevant[keep])
+            for own, score in zip(cell.scores, query.scores, strict=True):
+                own.append(score[keep])
+    return cells
+
+
+def figures_of_study(cell: Cell, queries: int, study: int) -> dict[str, BootstrapStatistic] | None:
+    """One study: every figure that the table shows, or None where it holds no relevant pair."""
+    rng = np.random.default_rng([SEED, queries, study])
+    chosen = rng.choice(QUERIES, queries, replace=False)
+    drawn = [systematic_sample(cell.chances[query].probability, rng) for query in chosen]
+    row = np.repeat(np.arange(queries), [len(each) for each in drawn])
+    relevant = np.concatenate([cell.relevant[query][each] for query, each in zip(chosen, drawn, strict=True)])
+    weight = np.concatenate(
+        [1 / cell.chances[query].probability[each] for query, each in zip(chosen, drawn, strict=True)]
+    )
+    if not relevant.any():
+        return None
+    bench = Retrieval(row, relevant, whole_queries(row, queries, REPLICATES, study).times, queries)
+    figures = {}
+    for name, system in (("proposer", 0), ("newcomer", 2)):
+        score = np.concatenate([cell.scores[system][query][each] for query, each in zip(chosen, drawn, strict=True)])
+        found = bench.indices(score, weight)
+        figures.update({f"{name} {index}": found[index] for index in INDICES})
+    for index in INDICES:
+        figures[f"difference {index}"] = figures[f"proposer {index}"] - figures[f"newcomer {index}"]
+    return figures
+
+
+def covers(figure: BootstrapStatistic, truth: float, queries: int) -> bool:
+    """Whether the figure's 95 % interval holds the truth; a difference takes one standard error and Student's t."""
+    if figure.clusters is None:
+        error = float(np.nanstd(figure.replicates, ddof=1)) * np.sqrt(queries / (queries - 1))
+        return abs(figure.value - truth) <= student.ppf(0.975, queries - 1) * error
+    estimate = figure.estimate()
+    return estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
+
+
+def run_cell(cell: Cell, queries: int, studies: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Coverage and bias of every figure; a study without a relevant pair covers nothing."""
+    truth = cell.truth()
+    true = {f"{name} {index}": truth[k][index] for name, k in (("proposer", 0), ("newcomer", 2)) for index in INDICES}
+    for index in INDICES:
+        true[f"difference {index}"] = true[f"proposer {index}"] - true[f"newcomer {index}"]
+    hits: dict[str, list[bool]] = {name: [] for name in true}
+    errors: dict[str, list[float]] = {name: [] for name in true}
+    for study in range(studies):
+        figures = figures_of_study(cell, queries, study)
+        for name, value in true.items():
+            hits[name].append(figures is not None and covers(figures[name], value, queries))
+            if figures is not None:
+                errors[name].append(figures[name].value - value)
+    return (
+        {name: float(np.mean(each)) for name, each in hits.items()},
+        {name: float(np.mean(each)) if each else float("nan") for name, each in errors.items()},
+    )
+
+
+def design_of(exponent: float, floor: float, results: int) -> Round:
+    """The round that all cells draw."""
+    return Round(1, {}, results, exponent, floor, 1, {"image": 1.0}, {"image": QUERIES}, SEED)
+
+
+def main(argv: Sequence[str]) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="coverage.py pool", description=__doc__, formatter_class=raw)
+    parser.add_argument("--studies", type=int, default=100)
+    parser.add_argument("--items", type=int, nargs="+", default=list(DEPTHS))
+    parser.add_argument("--queries", type=int, nargs="+", default=[20, 60, 100])
+    parser.add_argument("--exponent", type=float, default=1.0)
+    parser.add_argument("--floor", type=float, default=0.05)
+    parser.add_argument("--results", type=int, default=20)
+    parser.add_argument("--shape", choices=("normal", "uneven"), default="normal")
+    given = parser.parse_args(argv)
+    this = design_of(given.exponent, given.floor, given.results)
+    rows, said = [], []
+    worlds = [(items, share) for items in given.items for share in SHARES]
+    for number in progress(range(len(worlds)), "worlds", len(worlds)):
+        items, share = worlds[number]
+        depths = DEPTHS.get(items, (100, None))
+        for depth, cell in zip(depths, make_cells(items, share, depths, this, given.shape == "uneven"), strict=True):
+            held = sum(int(each.sum()) for each in cell.relevant) / (QUERIES * items * share)
+            for queries in given.queries:
+                foretold = forecast(queries, cell.chances[:40], Assumed(share, 0.5))
+                covered, bias = run_cell(cell, queries, given.studies)
+                allowed = foretold.reach >= LEAST_REACH
+                said.append((foretold.reach, covered))
+                rows.append(
+                    [
+                        *(f"{items}", f"{share:.1%}", "all" if depth is None else f"{depth}"),
+                        *(f"{foretold.candidates:.0f}", f"{min(held, 1):.0%}", f"{queries}", f"{foretold.reach:.0f}"),
+                        "yes" if allowed else "no",
+                        *(f"{100 * value:.0f}" for value in covered.values()),
+                        *(f"{bias[f'{name} {index}']:+.3f}" for name in ("proposer", "newcomer") for index in INDICES),
+                    ]
+                )
+    columns = [f"{index} {who}" for who in ("P", "N") for index in ("NR", "AP")] + ["NR P-N", "AP P-N"]
+    print(
+        f"{given.studies} studies a cell, exponent {given.exponent:g}, floor {given.floor:g}, {given.results} results "
+        f"a query, {given.shape} queries. Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
+    )
+    head = ["items", "relevant", "depth", "pool", "holds", "queries", "reach", "allowed", *columns]
+    print_table(rows, [*head, *(f"bias {name}" for name in columns[:4])])
+    print("\nBy reach, mean coverage in % (cells):")
+    edges = (0, 2, 5, 10, 15, 25, 50, 100, np.inf)
+    for low, high in pairwise(edges):
+        cells = [covered for reach, covered in said if low <= reach < high]
+        if cells:
+            means = [100 * np.mean([covered[name] for covered in cells]) for name in cells[0]]
+            text = ", ".join(f"{name} {mean:.1f}" for name, mean in zip(columns, means, strict=True))
+            print(f"  {low:g} to {high:g} ({len(cells)}): {text}")
