@@ -100,13 +100,15 @@ def score(
     given = given_options(choices)
     options = _options(given, None if saved is None else saved.options)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    candidates = _candidates(scores, table, options, choices, fitted, given.get("directions", ()))
+    tables = [(file, _read(file, table, choices)) for file in scores]
+    candidates = _candidates(tables, table, options, fitted, given.get("directions", ()))
+    outside = _outside_pool(tables, table, candidates, judgments)
     new = [candidate.name for candidate in candidates]
     if saved is not None:
         candidates = _among(saved.candidates, candidates, str(against))
     groups = None if choices["by"] is None else _groups(table, choices["by"], judgments)
     result = _score(table, candidates, options)
-    result = replace(result, notes=(*table.notes, *result.notes))
+    result = replace(result, notes=(*table.notes, *result.notes, *outside))
     by_group = {} if groups is None else _score_by(table, candidates, groups, options)
     if qrels is not None:
         _write_qrels(table, qrels)
@@ -165,11 +167,29 @@ def _read(path: str, judgments: Judgments, choices: dict[str, Any]) -> pd.DataFr
     return table
 
 
+def _outside_pool(
+    tables: list[tuple[str, pd.DataFrame]], judgments: Judgments, candidates: list[Candidate], file: str | None
+) -> list[str]:
+    """What lies outside the pool of the study that the judgments' file is in, a sentence for each system."""
+    from relstudy.analysis.scoring.outside import Pool
+
+    pool = None if file is None else Pool.beside(Path(file))
+    if pool is None:
+        return []
+    higher = {candidate.name: candidate.direction.higher for candidate in candidates}
+    queries = list(judgments.frame["query_id"].astype("str").unique())
+    notes = [
+        pool.note(str(name), rows, higher[str(name)], queries)
+        for _, scores in tables
+        for name, rows in scores.groupby("system", sort=False)
+    ]
+    return [note for note in notes if note is not None]
+
+
 def _candidates(
-    files: tuple[str, ...],
+    tables: list[tuple[str, pd.DataFrame]],
     judgments: Judgments,
     options: ScoringOptions,
-    choices: dict[str, Any],
     fitted: dict[str, FittedMapping],
     stated: Iterable[str],
 ) -> list[Candidate]:
@@ -179,7 +199,7 @@ def _candidates(
     from relstudy.common.console import progress
 
     candidates, notes = candidates_of(
-        ((file, _read(file, judgments, choices)) for file in files),
+        tables,
         JudgedPairs.of(judgments),
         options,
         fitted,

@@ -12,7 +12,17 @@ from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store, assignments, pages, pairs, raters, ratings, slots
 
 DRAWN_FILES = (
-    *("pairs.csv", "design.json", "ratings.csv", "ratings.json", "judgments.csv", "raters.csv", "calibrated.csv"),
+    *(
+        "pairs.csv",
+        "design.json",
+        "pool.csv",
+        "pool.parquet",
+        "ratings.csv",
+        "ratings.json",
+        "judgments.csv",
+        "raters.csv",
+        "calibrated.csv",
+    ),
     "comparison.json",
 )
 

@@ -13,6 +13,8 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.next_round import NextRound
@@ -227,7 +229,7 @@ def sample(
 
 
 def write(folder: Path, drawn: Sample | NextRound, *, keep_old: bool = False) -> Path | None:
-    """Write pairs.csv, design.json and the scores of built-in systems.
+    """Write pairs.csv, design.json, pool.csv where there is a pool, and the scores of built-in systems.
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
@@ -242,8 +244,24 @@ def write(folder: Path, drawn: Sample | NextRound, *, keep_old: bool = False) ->
 
         kept = set_aside(folder)
     write_pairs(drawn.pairs, folder / "pairs.csv")
+    write_pool(drawn.pool, folder)
     drawn.design.save(folder)
     return kept
+
+
+def write_pool(pool: pd.DataFrame | None, folder: Path) -> None:
+    """Write FOLDER/pool.csv, or .parquet from 250,000 rows; that of an earlier draw goes."""
+    from relstudy.common.tables import write_table
+    from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
+
+    files = [folder / f"pool{ending}" for ending in (".csv", ".parquet")]
+    target = None
+    if pool is not None:
+        target = files[len(pool) > CSV_ROWS]
+        write_table(pool, target)
+    for file in files:
+        if file != target:
+            file.unlink(missing_ok=True)
 
 
 def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:

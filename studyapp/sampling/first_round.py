@@ -95,6 +95,7 @@ class Sample:
     expectation : what the preview is computed from
     scores : what the systems said of the queries drawn
     roles : what the collection's items were taken for, as `Collection.roles` gives it
+    pool : query_id, result_id, depth of all results that pairs could be drawn from, where they are a pool
     """
 
     pairs: pd.DataFrame
@@ -102,6 +103,7 @@ class Sample:
     expectation: Expectation
     scores: ScoreTableWriter
     roles: dict[str, Any]
+    pool: pd.DataFrame | None = None
 
     def queries(self, paradigm: str) -> int:
         """How many queries of this way of asking were drawn."""
@@ -188,7 +190,7 @@ def draw_sample_from(
     )
     scores = ScoreTableWriter(collection.ids, len(drawn_queries))
     expectation = Expectation()
-    parts = []
+    parts, pools = [], []
     for number in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
         query = drawn_queries[number]
         chances = candidate_probabilities(this, query, collection, sources)
@@ -196,6 +198,8 @@ def draw_sample_from(
         rows = draw_results(this, query, chances, collection, rng)
         scores.add(query.id, chances.scores, chances.population.eligible, rows["position"])
         parts.append({**rows, "query": np.full(len(rows["position"]), number)})
+        if options.depth is not None:
+            pools.append(pool_table(query, chances.candidates, options.depth, collection))
     pairs = one_table(parts)
     pairs["inclusion_probability"] = pairs["query_probability"] * pairs.pop("given_query")
     pairs["block"] = "unique"
@@ -216,7 +220,13 @@ def draw_sample_from(
     pairs = number_pairs(pairs, rng, first=1)
     if options.depth is None:
         pairs = pairs.drop(columns="pool")
-    return Sample(pairs, Design((this,)), expectation, scores, collection.roles())
+    whole_pool = pd.concat(pools, ignore_index=True) if pools else None
+    return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool)
+
+
+def pool_table(query: Item, candidates: np.ndarray, depth: int, collection: Collection) -> pd.DataFrame:
+    """One query's rows of pool.csv."""
+    return pd.DataFrame({"query_id": query.id, "result_id": collection.ids[candidates], "depth": depth})
 
 
 def draw_queries(

@@ -18,7 +18,7 @@ from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
-from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table
+from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table, pool_table
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.population import Eligible
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
@@ -83,6 +83,7 @@ class NextRound:
     before : uniformity of the judgments so far (`relstudy.analysis.indices.uniformity.uniformity_table`)
     smallest : smallest inclusion probability of any candidate of the queries concerned
     scores : what the systems said of these queries
+    pool : as `Sample` has it, of the queries of all rounds of this way of asking
     """
 
     pairs: pd.DataFrame
@@ -92,6 +93,7 @@ class NextRound:
     before: pd.DataFrame
     smallest: float
     scores: ScoreTableWriter
+    pool: pd.DataFrame | None = None
 
 
 def draw_next_round(
@@ -184,6 +186,7 @@ def draw_next_round_from(
     firsts = _first_drawn(pairs, last.number)
     scores = ScoreTableWriter(collection.ids, len(touched))
     smallest = 1.0
+    pools: list[pd.DataFrame] = []
     parts: list[dict[str, np.ndarray]] = []
     for step in progress(range(len(touched)), "Queries", len(touched)):
         query = touched[step]
@@ -217,11 +220,17 @@ def draw_next_round_from(
                 new[round_column(key)] = first_drawn
             parts.append({**new, "query": np.full(len(new["position"]), step)})
         scores.add(query.id, said, drawn_from.eligible, keep)
+        if this.depth is not None:
+            pools.append(pool_table(query, drawn_from.candidates, this.depth, collection))
     for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
         query = collection[name]
         of_query = pairs.loc[pairs["query_id"] == name, "result_id"]
         keep = np.array([collection.position(item) for item in of_query], dtype=np.int64)
-        scores.add(name, scores_of(query, sources), Eligible.of(query, collection), keep)
+        said = scores_of(query, sources)
+        scores.add(name, said, Eligible.of(query, collection), keep)
+        if this.depth is not None:
+            drawn_from = population_of(design.rounds[0], query, collection, said)
+            pools.append(pool_table(query, drawn_from.candidates, this.depth, collection))
     added = one_table(parts).assign(block="unique")
     if added.empty:
         raise RelstudyError(
@@ -234,7 +243,8 @@ def draw_next_round_from(
     whole = pd.concat([old, number_pairs(added, rng, first)], ignore_index=True)
     whole.loc[whole["paradigm"] == options.paradigm, "query_probability"] = design.query_probability(options.paradigm)
     before = uniformity_table(rated, options.categories, column="judgment")
-    return NextRound(whole, design, plan, len(added), before, smallest, scores)
+    whole_pool = pd.concat(pools, ignore_index=True) if pools else None
+    return NextRound(whole, design, plan, len(added), before, smallest, scores, whole_pool)
 
 
 def _first_drawn(pairs: pd.DataFrame, rounds: int) -> dict[int, np.ndarray]:

@@ -6,6 +6,7 @@ import pytest
 
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.outside import Pool
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.scoring.saved import read_comparison, save_comparison
 from relstudy.common.reach import LEAST_REACH, REACH
@@ -63,3 +64,18 @@ def test_a_saved_comparison_keeps_what_the_design_allows(tmp_path):
     save_comparison(pairs, candidates, OPTIONS, tmp_path / "comparison.json")
     assert read_comparison(tmp_path / "comparison.json").pairs.design == pairs.design
     assert "figures speak of the pool" in " ".join(pairs.design.notes())
+
+
+def test_results_outside_the_pool_are_counted_and_named(tmp_path):
+    (tmp_path / "pool.csv").write_text("query_id,result_id,depth\nq1,a,2\nq1,b,2\nq2,c,2\n")
+    pool = Pool.beside(tmp_path / "judgments.csv")
+    assert pool is not None
+    rows = [("q1", "a", 5.0), ("q1", "x", 4.0), ("q1", "b", 3.0), ("q2", "c", 1.0), ("q3", "y", 9.0)]
+    scores = pd.DataFrame(rows, columns=["query_id", "result_id", "score"])
+    note = pool.note("late", scores, True, ["q1", "q2"])
+    assert note is not None and note.startswith("1 of the 3 results that late ranks first (2 a query) lie outside")
+    assert "(q1 x)" in note
+    # the two lowest of q1 are b and x
+    assert "(q1 x)" in (pool.note("late", scores, False, ["q1"]) or "")
+    assert pool.note("late", scores[scores["result_id"] != "x"], True, ["q1", "q2"]) is None
+    assert Pool.beside(tmp_path / "elsewhere" / "judgments.csv") is None

@@ -281,6 +281,61 @@ def test_the_command_draws_from_a_pool_and_says_what_figures_will_speak_of(tmp_p
     assert pairs["pool"].value_counts().to_dict() == {"inside": 50, "outside": 10}
     told = json.loads(CliRunner().invoke(main, [*arguments, "--preview", "--json"]).stdout)
     assert told["estimates"]["text"]["depth"] == 6
+    pool_of = pd.read_csv(tmp_path / "pool.csv")
+    inside = pairs[pairs["pool"] == "inside"].merge(pool_of, on=["query_id", "result_id"])
+    assert len(inside) == 50 and set(pool_of["depth"]) == {6}
+    whole = CliRunner().invoke(
+        main, ["sample", str(tmp_path), "--text-queries", "10", "--results", "5", "--base", "10"]
+    )
+    assert whole.exit_code == 0 and not (tmp_path / "pool.csv").exists()
+
+
+@pytest.mark.slow
+def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(tmp_path):
+    rng = np.random.default_rng(5)
+    ids = [f"i{number}" for number in range(120)]
+    words = [f"k{n % 12};k{n % 7}" for n in range(120)]
+    pd.DataFrame({"item_id": ids, "text": ids, "keywords": words}).to_csv(tmp_path / "collection.csv", index=False)
+
+    def run(*arguments):
+        result = CliRunner().invoke(main, [str(each) for each in arguments])
+        assert result.exit_code == 0, result.output
+        return result
+
+    run("sample", tmp_path, "--text-queries", 30, "--results", 10, "--base", 20, "--depth", 25, "--good", 0.1)
+    pairs = read_pairs(tmp_path / "pairs.csv")
+    alike = [
+        len(set(words[ids.index(q)].split(";")) & set(words[ids.index(r)].split(";")))
+        for q, r in zip(pairs["query_id"], pairs["result_id"], strict=True)
+    ]
+    value = np.clip(1 + 2 * np.array(alike) + np.round(rng.normal(0, 0.6, len(pairs))), 1, 5)
+    ratings = pd.concat(
+        [
+            pairs[["query_id", "result_id", "block"]].assign(rater_id=name, rating=value)[keep]
+            for name, keep in (
+                ("x", (pairs["block"] == "base") | (np.arange(len(pairs)) % 2 == 0)),
+                ("y", (pairs["block"] == "base") | (np.arange(len(pairs)) % 4 == 1)),
+            )
+        ]
+    )
+    ratings.to_csv(tmp_path / "ratings.csv", index=False)
+    out = run(
+        "calibrate", tmp_path / "ratings.csv", "-o", tmp_path, "--pairs", tmp_path / "pairs.csv", "--method", "none"
+    )
+    assert "of 330 pairs drawn are not judged" in out.output
+    scores = pd.DataFrame([(q, r, rng.random()) for q in set(pairs["query_id"]) for r in ids if r != q])
+    scores.set_axis(["query_id", "result_id", "score"], axis=1).assign(system="late").to_csv(
+        tmp_path / "late.csv", index=False
+    )
+    scored = run(
+        "score", tmp_path / "late.csv", "--judgments", tmp_path / "judgments.csv", "--threshold", 3.5, "--json"
+    )
+    notes = scored.output
+    assert "figures speak of the pool" in notes and "the pool misses an estimated" in notes
+    assert "results that late ranks first (25 a query) lie outside the pool" in notes
+    assert "of 330 pairs drawn are not judged" in notes
+    judged = json.loads(scored.stdout)["pairs"]["judged"]
+    assert judged == (pd.read_csv(tmp_path / "judgments.csv")["pool"] == "inside").sum()
 
 
 def test_a_pool_of_systems_that_return_nothing_is_refused():
