@@ -13,7 +13,7 @@ import pandas as pd
 REACH = "design_reach"
 """Column of pairs and judgments: the design's reach, one value throughout, written where figures depend on it."""
 
-LEAST_REACH = 15.0
+LEAST_REACH = 20.0
 """Intervals of figures over the whole population are given from here on; `scripts/coverage.py pool` shows why."""
 
 LIMITED = ("average_precision", "normalised_rank", "recall")
@@ -48,7 +48,7 @@ def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
     Examples
     --------
     >>> beyond_reach(4.0)
-    'the design cannot estimate this: its rarest pairs stand for too much (reach 4.0, at least 15 needed)'
+    'the design cannot estimate this: its rarest pairs stand for too much (reach 4.0, at least 20 needed)'
     >>> beyond_reach(20.0) is None, beyond_reach(float("nan")) is None
     (True, True)
     """

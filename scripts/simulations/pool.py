@@ -90,13 +90,16 @@ def make_cells(items: int, share: float, depths: Sequence[int | None], this: Rou
     """One cell a depth, over the same world."""
     cells = [Cell([], [], [[] for _ in STRENGTH]) for _ in depths]
     eligible = Eligible(np.arange(items), -1)
-    ties = np.arange(items, dtype=np.uint64)
     for number in range(QUERIES):
         query = draw_query(items, share, number, uneven)
         proposed = {name: ScoredItems(query.scores[name]) for name in (0, 1)}
         for cell, depth in zip(cells, depths, strict=True):
             lists = list(proposed.values())
-            population = whole_collection(eligible, lists) if depth is None else pool(eligible, lists, depth, ties)
+            population = (
+                whole_collection(eligible, lists)
+                if depth is None
+                else pool(eligible, lists, depth, lambda positions: positions)
+            )
             named = {f"s{name}": listed for name, listed in proposed.items()}
             chances = probabilities_in(this, population, named)
             keep = chances.candidates
@@ -205,7 +208,7 @@ def main(argv: Sequence[str]) -> None:
     head = ["items", "relevant", "depth", "pool", "holds", "queries", "reach", "allowed", *columns]
     print_table(rows, [*head, *(f"bias {name}" for name in columns[:4])])
     print("\nBy reach, mean coverage in % (cells):")
-    edges = (0, 2, 5, 10, 15, 25, 50, 100, np.inf)
+    edges = (0, 5, 10, 20, 50, 100, np.inf)
     for low, high in pairwise(edges):
         cells = [covered for reach, covered in said if low <= reach < high]
         if cells:

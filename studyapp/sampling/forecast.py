@@ -205,5 +205,5 @@ def _with_pool(this: Round, depth: int, chances: CandidateProbabilities) -> Cand
     """The probabilities of a query's candidates, had they been drawn from a pool of this depth."""
     eligible = chances.population.eligible
     # which of the tied come in does not matter here
-    ties = np.arange(int(eligible.results[-1]) + 1, dtype=np.uint64)
-    return probabilities_in(this, pool(eligible, list(chances.scores.values()), depth, ties), chances.scores)
+    by_position = pool(eligible, list(chances.scores.values()), depth, lambda positions: positions)
+    return probabilities_in(this, by_position, chances.scores)

@@ -6,13 +6,14 @@ Only results that a system scores are written down; all others are a number, sin
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from relstudy.studyapp.collection.items import Collection, Item
 
+TieKeys = Callable[[np.ndarray], np.ndarray]
 # constants of the splitmix64 generator, which spreads neighbouring numbers over all 64 bits
 _SPREAD = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -141,37 +142,41 @@ def whole_collection(eligible: Eligible, lists: Sequence[ScoredItems]) -> Popula
     return Population(eligible, candidates, others=len(eligible) - len(candidates))
 
 
-def pool(eligible: Eligible, lists: Sequence[ScoredItems], depth: int, ties: np.ndarray) -> Population:
+def pool(eligible: Eligible, lists: Sequence[ScoredItems], depth: int, tie_keys: TieKeys) -> Population:
     """The union of the systems' first results.
 
     Parameters
     ----------
     lists : of the systems that make the pool
     depth : how many results of each
-    ties : an order of all items, uint64 [items]; of equal scores at the cut, the lowest come in
+    tie_keys : from positions to keys; of equal scores at the cut, those of the lowest keys come in
     """
-    best = [_best(*each.among(eligible), depth, ties) for each in lists]
+    best = [_best(*each.among(eligible), depth, tie_keys) for each in lists]
     candidates = np.unique(np.concatenate(best)) if best else np.empty(0, dtype=np.int64)
     return Population(eligible, candidates, outside=len(eligible) - len(candidates), depth=depth)
 
 
-def _best(positions: np.ndarray, scores: np.ndarray, depth: int, ties: np.ndarray) -> np.ndarray:
+def _best(positions: np.ndarray, scores: np.ndarray, depth: int, tie_keys: TieKeys) -> np.ndarray:
     if len(positions) <= depth:
         return positions
     cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
     above, tied = positions[scores > cut], positions[scores == cut]
     room = depth - len(above)
     if len(tied) > room:
-        tied = tied[np.argpartition(ties[tied], room)[:room]] if room < len(tied) else tied
+        tied = tied[np.argpartition(tie_keys(tied), room)[:room]]
     return np.concatenate([above, tied])
 
 
-def tie_order(collection: Collection, query: Item) -> np.ndarray:
-    """An order of all items for one query that neither a system nor the order of the file has a part in, uint64."""
-    mixed = collection.id_hashes ^ (np.uint64(zlib.crc32(query.id.encode())) << np.uint64(32))
-    for shift, factor in zip((np.uint64(30), np.uint64(27)), _SPREAD, strict=True):
-        mixed = (mixed ^ (mixed >> shift)) * factor
-    return mixed ^ (mixed >> np.uint64(31))
+def tie_order(collection: Collection, query: Item) -> TieKeys:
+    """Keys of items for one query that neither a system nor the order of the file has a part in, uint64."""
+
+    def keys(positions: np.ndarray) -> np.ndarray:
+        mixed = collection.id_hashes[positions] ^ (np.uint64(zlib.crc32(query.id.encode())) << np.uint64(32))
+        for shift, factor in zip((np.uint64(30), np.uint64(27)), _SPREAD, strict=True):
+            mixed = (mixed ^ (mixed >> shift)) * factor
+        return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+    return keys
 
 
 def union_of(lists: Mapping[str, ScoredItems], names: Sequence[str]) -> list[ScoredItems]:

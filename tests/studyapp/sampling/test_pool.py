@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -25,12 +26,12 @@ from relstudy.studyapp.sampling.drawing import (
     sparse_systematic_sample,
     systematic_sample,
 )
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.first_round import SampleOptions, draw_entries, draw_sample_from
 from relstudy.studyapp.sampling.forecast import Assumed, chance_of_each
 from relstudy.studyapp.sampling.next_round import EarlierRounds, NextOptions, draw_next_round_from
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, tie_order
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
-from relstudy.studyapp.sampling.sources import sources_of
+from relstudy.studyapp.sampling.sources import TableSource, sources_of
 from tests.studyapp.sampling.worlds import MatrixSource, noise_world
 
 
@@ -111,6 +112,38 @@ def test_a_sparse_draw_takes_every_pair_as_often_as_its_probability_says_and_as_
     seen = (number + dense) >= 20
     statistic = ((number - dense) ** 2 / (number + dense).clip(1))[seen].sum()
     assert chi2.sf(statistic, seen.sum() - 1) > 0.001
+
+
+class Numbered:
+    """A collection of so many items, of which nothing is kept but how many there are."""
+
+    def __init__(self, number):
+        self.number, self._results = number, np.arange(number)
+
+    def results(self, paradigm):
+        return self._results
+
+    def position(self, name):
+        return int(name[1:])
+
+
+def test_probabilities_and_draws_from_runs_take_no_memory_that_grows_with_the_collection():
+    rng = np.random.default_rng(0)
+    peaks = []
+    for number in (10_000, 3_000_000):
+        collection = Numbered(number)
+        lists = {"i7": ScoredItems(rng.random(1_000), np.sort(rng.choice(number, 1_000, replace=False)))}
+        source = TableSource("run", "stamp", "run", number, lists)
+        candidate_probabilities(this_round(), Item("i7", "image"), collection, [source])  # sums kept once
+        tracemalloc.start()
+        chances = candidate_probabilities(this_round(), Item("i7", "image"), collection, [source])
+        _, positions = draw_entries(this_round(), chances, rng)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert len(positions) == 6 and chances.population.others >= number - 1_001
+    # arrays of a thousand entries, where one of three million takes 24 MB; the smaller collection is below the size at
+    # which results are drawn without a list
+    assert max(peaks) < 1_000_000
 
 
 @pytest.mark.slow
