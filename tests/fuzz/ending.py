@@ -19,13 +19,18 @@ from tests.fuzz.mutations import ALL, BYTES, KEEPING, KEEPING_LINES, Mutation
 CASES = int(os.environ.get("FUZZ_CASES", "200"))
 """Cases of each command; FUZZ_CASES=20000 looks further than the gate has time for."""
 
-fuzzed = settings(
-    max_examples=CASES,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    # a case is small as it is drawn, and each takes a command
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),
-)
+
+def fuzzed(share: float = 1.0) -> settings:
+    """How many cases a test draws: a share of its command's."""
+    return settings(
+        max_examples=max(round(CASES * share), 1),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        # a case is small as it is drawn, and each takes a command
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    )
+
+
 _numbers = st.integers(0, 1 << 16)
 
 

@@ -82,6 +82,7 @@ def scored_of(shared: Path) -> list[tuple[Excerpt, Excerpt]]:
     party = party[party["rating"] != ""]
     two = party["query_id"].unique()[:2]
     runs = _of_queries(_read(shared / "haystack_rating_party" / "system_runs.csv"), two)
+    runs = runs[runs["system"].isin(["no-vector", "vector-2"])]
     trec = shared / "trec_eval_test"
     run = [line for line in (trec / "results.test").read_text().splitlines() if line.split()[0] in ("301", "302")]
     run = [line for number, line in enumerate(run) if number % 8 == 0]
@@ -90,8 +91,8 @@ def scored_of(shared: Path) -> list[tuple[Excerpt, Excerpt]]:
     qrels = [line for line in qrels if (line.split()[0], line.split()[2]) in retrieved or line.endswith(" 1")]
     return [
         (_excerpt("judged", _of_queries(judgments, queries)), _excerpt("gift", gift)),
-        (_excerpt("tifa", _of_queries(tifa, some)), _excerpt("wide", wide[wide.columns[:5]])),
-        (_excerpt("party", _of_queries(party, two)), _excerpt("runs", runs.groupby(["system", "query_id"]).head(20))),
+        (_excerpt("tifa", _of_queries(tifa, some)), _excerpt("wide", wide[wide.columns[:4]])),
+        (_excerpt("party", _of_queries(party, two)), _excerpt("runs", runs.groupby(["system", "query_id"]).head(16))),
         (
             Excerpt("qrels.txt", ("\n".join(qrels) + "\n").encode(), " "),
             Excerpt("results.run", ("\n".join(run) + "\n").encode(), " "),

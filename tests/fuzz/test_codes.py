@@ -77,7 +77,7 @@ def plain_codes(content: bytes) -> np.ndarray:
 
 
 @given(which, st.sampled_from(["codes.txt", "labels.txt"]), mutations(LINES))
-@fuzzed
+@fuzzed(0.5)
 def test_count_of_text(files: Path, at: int, name: str, changes: list[Mutation]) -> None:
     path = damaged(files, name, changes)
     codes, labels = (path.name, "labels.txt") if name == "codes.txt" else ("codes.txt", path.name)
@@ -99,7 +99,7 @@ def test_count_of_text(files: Path, at: int, name: str, changes: list[Mutation])
 
 
 @given(st.sampled_from(["codes.npy", "labels.npy"]), mutations(list(BYTES)))
-@fuzzed
+@fuzzed(0.5)
 def test_count_of_arrays(files: Path, name: str, changes: list[Mutation]) -> None:
     path = damaged(files, name, changes)
     codes, labels = (path.name, "labels.npy") if name == "codes.npy" else ("codes.npy", path.name)
@@ -131,7 +131,7 @@ READERS: dict[str, Callable[[Path], list[object]]] = {
 
 @pytest.mark.parametrize("command", list(READERS))
 @given(changes=mutations(list(BYTES)))
-@fuzzed
+@fuzzed()
 def test_readers_of_a_count_table(files: Path, command: str, changes: list[Mutation]) -> None:
     path = damaged(files, "table.npz", changes)
     done = run("hash", *READERS[command](path), "--json")
@@ -144,7 +144,7 @@ def test_readers_of_a_count_table(files: Path, command: str, changes: list[Mutat
 
 
 @given(st.sampled_from(["codes.txt", "codes.npy"]), mutations(LINES))
-@fuzzed
+@fuzzed()
 def test_health(files: Path, name: str, changes: list[Mutation]) -> None:
     done = run("hash", "health", damaged(files, name, changes), "--json")
     if done.exit_code == 0:
@@ -152,7 +152,7 @@ def test_health(files: Path, name: str, changes: list[Mutation]) -> None:
 
 
 @given(st.sampled_from(["codes.txt", "ids.txt", "judgments.csv"]), mutations(LINES))
-@fuzzed
+@fuzzed()
 def test_scores(files: Path, name: str, changes: list[Mutation]) -> None:
     names = {each: files / each for each in ("codes.txt", "ids.txt", "judgments.csv")}
     names[name] = damaged(files, name, changes)
@@ -169,7 +169,7 @@ def test_scores(files: Path, name: str, changes: list[Mutation]) -> None:
 
 
 @given(st.sampled_from(["vectors.npy", "labels.txt", "ids.txt", "judgments.csv"]), mutations(LINES))
-@fuzzed
+@fuzzed()
 def test_audit(files: Path, name: str, changes: list[Mutation]) -> None:
     names = {each: files / each for each in ("vectors.npy", "labels.txt", "ids.txt", "judgments.csv")}
     names[name] = damaged(files, name, changes)
@@ -180,7 +180,7 @@ def test_audit(files: Path, name: str, changes: list[Mutation]) -> None:
 
 
 @given(st.sampled_from(["vectors.npy", "labels.txt"]), mutations(LINES))
-@fuzzed
+@fuzzed()
 def test_truth_split_and_encode(files: Path, name: str, changes: list[Mutation]) -> None:
     path = damaged(files, name, changes)
     vectors = path if name == "vectors.npy" else files / "vectors.npy"

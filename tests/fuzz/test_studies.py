@@ -9,10 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fuzz.ending import BYTES, CASES, changed, fuzzed, mutations, printed, run
+from tests.fuzz.ending import BYTES, changed, fuzzed, mutations, printed, run
 from tests.fuzz.excerpts import Excerpt, scored_of
 from tests.fuzz.mutations import Mutation
 from tests.places import EXAMPLE
@@ -60,7 +60,7 @@ def names_in(path: Path, column: str) -> set[str]:
 
 
 @given(st.sampled_from(FILES[:3]), mutations())
-@fuzzed
+@fuzzed()
 def test_sample(study: Path, name: str, changes: list[Mutation]) -> None:
     folder = damaged(study, name, changes)
     (folder / "pairs.csv").unlink()
@@ -74,7 +74,7 @@ def test_sample(study: Path, name: str, changes: list[Mutation]) -> None:
 
 
 @given(st.sampled_from(FILES), mutations())
-@fuzzed
+@fuzzed()
 def test_status_and_lists(study: Path, name: str, changes: list[Mutation]) -> None:
     folder = damaged(study, name, changes)
     run("status", folder, "--json")
@@ -97,7 +97,7 @@ def comparison(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @given(st.sampled_from(["saved.json", "mappings/gift.json"]), which, mutations([*BYTES, "a preamble"]))
-@fuzzed
+@fuzzed(0.2)
 def test_score_with_what_was_saved(comparison: Path, name: str, at: int, changes: list[Mutation]) -> None:
     path = comparison / f"damaged-{Path(name).name}"
     path.write_bytes(changed(Excerpt(path.name, (comparison / name).read_bytes(), " "), changes))
@@ -111,7 +111,7 @@ def test_score_with_what_was_saved(comparison: Path, name: str, at: int, changes
 
 
 @given(st.sampled_from(["saved.json", "mappings/gift.json"]), which, which)
-@fuzzed
+@fuzzed(0.2)
 def test_score_with_a_value_changed_in_what_was_saved(comparison: Path, name: str, at: int, what: int) -> None:
     content = json.loads((comparison / name).read_text())
     change_value(content, at, VALUES[what % len(VALUES)])
@@ -153,9 +153,9 @@ def reported(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @given(st.sampled_from(["judgments.csv", "scores/gift.csv", "ratings.csv", "raters.csv", "pairs.csv"]), mutations())
-@settings(fuzzed, max_examples=max(CASES // 10, 1))
+@fuzzed(0.05)
 def test_report(reported: Path, name: str, changes: list[Mutation]) -> None:
-    """A page takes a second, so there are fewer cases."""
+    """A page takes a second, so there are a twentieth of the cases."""
     folder = damaged(reported, name, changes)
     options = ("--replicates", 2, "--folds", 2, "--no-by-source", "--method", "none")
     done = run("report", folder, *options, "--json", out=folder / "report")

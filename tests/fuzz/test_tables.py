@@ -63,7 +63,7 @@ def close(one: float, other: float) -> bool:
 
 
 @given(which, mutations())
-@fuzzed
+@fuzzed(0.5)
 def test_calibrate(folder: Path, ratings: list[Excerpt], at: int, changes: list[Mutation]) -> None:
     excerpt = ratings[at % len(ratings)]
     path, content = written(folder, excerpt, changes)
@@ -88,7 +88,7 @@ def test_calibrate(folder: Path, ratings: list[Excerpt], at: int, changes: list[
 
 
 @given(which, st.sampled_from(["shrunk", "pooled", "zscore", "mean"]), mutations())
-@fuzzed
+@fuzzed(0.5)
 def test_calibrate_by_each_method(
     folder: Path, ratings: list[Excerpt], at: int, method: str, changes: list[Mutation]
 ) -> None:
@@ -108,7 +108,7 @@ def of_scoring(figures: dict[str, Any]) -> dict[str, float | None]:
 
 
 @given(which, which, mutations())
-@fuzzed
+@fuzzed(0.6)
 def test_score(
     folder: Path, scored: list[tuple[Excerpt, Excerpt]], at: int, other: int, changes: list[Mutation]
 ) -> None:
@@ -131,7 +131,7 @@ def test_score(
 
 
 @given(which, mutations())
-@fuzzed
+@fuzzed()
 def test_fit(folder: Path, scored: list[tuple[Excerpt, Excerpt]], at: int, changes: list[Mutation]) -> None:
     pair = scored[at % 2]
     turn = at // 2 % 2
@@ -153,7 +153,7 @@ def test_fit(folder: Path, scored: list[tuple[Excerpt, Excerpt]], at: int, chang
 
 
 @given(which, mutations())
-@fuzzed
+@fuzzed()
 def test_inspect(
     folder: Path, ratings: list[Excerpt], scored: list[tuple[Excerpt, Excerpt]], at: int, changes: list[Mutation]
 ) -> None:
@@ -180,7 +180,7 @@ def test_inspect(
 
 
 @given(which, mutations())
-@fuzzed
+@fuzzed()
 def test_plan(
     folder: Path,
     ratings: list[Excerpt],
