@@ -75,13 +75,16 @@ def _numbers_of(texts: list[str]) -> tuple[dict[str, float], bool]:
         return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, True
     levels = [_level(text) for text in texts]
     order = sorted(set(levels))
-    return {text: float(order.index(level)) for text, level in zip(texts, levels, strict=True)}, (
-        len(order) == len(texts)
-    )
+    numbers = {text: float(order.index(level)) for text, level in zip(texts, levels, strict=True)}
+    return numbers, len(order) == len({text.casefold() for text in texts})
 
 
 def _level(text: str) -> float:
     plain = text.casefold()
+    if "agree" in plain:
+        is_strong = re.search(r"strongly|totally|completely|fully", plain) is not None
+        is_against = re.search(r"disagree|do not|don't", plain) is not None
+        return 1.0 if "nor" in plain.split() else (0.5 - is_strong / 2) if is_against else 2.0 + is_strong
     for level, words in ((0.0, WORDS[0]), (3.0, WORDS[2]), (1.0, WORDS[1])):
         if re.search(words, plain):
             return level

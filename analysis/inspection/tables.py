@@ -121,21 +121,20 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
 def _wide_raters(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
     """Columns that hold ratings on one scale, one column a rater or an item; none where there are fewer than two."""
     taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
-    columns, values, kinds = [], set(), set()
+    columns: dict[bool, list[str]] = {True: [], False: []}
     for name in frame.columns:
         if name in taken or NO_RATER.match(str(name)) or name in SCALE_COLUMNS:
             continue
         answers = read_answers(frame[name])
         if answers is None or answers.scale is None or (answers.words and not answers.sure):
             continue
-        column = frame[name].astype("str").str.strip()
-        columns.append(str(name))
-        values |= set(column[column != ""])
-        kinds.add(bool(answers.words))
-    if len(columns) < 2 or len(values) > 25 or len(kinds) > 1:
+        columns[bool(answers.words)].append(str(name))
+    # a column of remarks beside columns of numbers is no rater's
+    found = columns[False] if len(columns[False]) > 1 else columns[True]
+    if len(found) < 2:
         return []
-    together = pd.concat([frame[name] for name in columns], ignore_index=True)
-    return columns if read_answers(together) is not None else []
+    together = pd.concat([frame[name] for name in found], ignore_index=True).astype("str").str.strip()
+    return found if together[together != ""].nunique() <= 25 and read_answers(together) is not None else []
 
 
 def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspection:

@@ -183,3 +183,29 @@ def test_columns_of_numbers_and_of_words_are_no_panel(table: WriteTable) -> None
     inspection = inspect_file(table(f"video,first,second,third\n{rows}"))
     assert inspection.kind == "unknown"
     assert inspect_file(table("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
+
+
+def test_a_column_of_remarks_beside_raters_is_left_out(table: WriteTable) -> None:
+    inspection = inspect_file(table("query,doc,ann,bob,cy,comment\nq,x,1,2,3,\nq,y,2,2,2,hm"))
+    assert inspection.kind == "wide raters"
+    assert "left out: comment" in inspection.notes
+    assert len(ratings_by(inspection)) == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        (
+            ("Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree"),
+            [0, 1, 2, 3, 4],
+        ),
+        (("no", "yes", "Yes", "No"), [0, 1, 1, 0]),
+    ],
+)
+def test_words_of_agreement_are_in_order_whatever_their_case(
+    table: WriteTable, words: tuple[str, ...], numbers: list[int]
+) -> None:
+    rows = "\n".join(f"r{number},q,d{number},{word}" for number, word in enumerate(words))
+    inspection = inspect_file(table(f"annotator,query,docid,label\n{rows}"))
+    assert not any("check the numbers" in note for note in inspection.notes)
+    assert ratings_by(inspection)["rating"].tolist() == numbers
