@@ -51,6 +51,7 @@ class Judgments:
     qrels : whether they are whole TREC qrels, which a run can be measured by
     ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), one row a
         decided rating
+    proposers : the systems that proposed any of the pairs, where that is known
 
     Examples
     --------
@@ -67,6 +68,7 @@ class Judgments:
     outside_pool: int = 0
     qrels: bool = False
     ratings: pd.DataFrame | None = None
+    proposers: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:

@@ -72,8 +72,9 @@ def score(
     relstudy score scores/*.csv --judgments judgments.csv --mappings mappings --save comparison.json
     relstudy score new.csv --against comparison.json
     """
+    from relstudy.analysis.scoring.proposers import with_proposers
     from relstudy.analysis.scoring.rated import judgments_with_ratings
-    from relstudy.analysis.scoring.saved import read_comparison, same_judgments, with_saved_shares
+    from relstudy.analysis.scoring.saved import read_comparison, same_judgments, with_what_was_saved
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
 
@@ -89,10 +90,10 @@ def score(
     if judgments is not None:
         table = read_judgments(judgments, reading)
         if saved is None:
-            table = judgments_with_ratings(table, judgments, ratings)
+            table = with_proposers(judgments_with_ratings(table, judgments, ratings), judgments)
         else:
             same_judgments(saved, table)
-            table = with_saved_shares(table, saved)
+            table = with_what_was_saved(table, saved)
     elif saved is not None:
         table = saved.judgments
     else:
@@ -289,8 +290,7 @@ def _report(result: ScoreResult, path: str) -> None:
 def _print(result: ScoreResult, new: list[str]) -> None:
     from relstudy.analysis.scoring.saved import place_among
 
-    header = ["system", "raw r", "mapped r", "interval", "AP", "interval", "norm. rank", "interval", "coverage"]
-    print_table([_row(system) for system in result.systems], header)
+    print_table([_row(system) for system in result.systems], ["system", *_columns(result), "coverage"])
     click.echo()
     numbers = result.pairs
     click.echo(
@@ -299,6 +299,9 @@ def _print(result: ScoreResult, new: list[str]) -> None:
     )
     scale = result.conventions["scale"]
     click.echo(f"Scale: {scale['name']}, {scale['note']}.")
+    if len(result.systems) > 1:
+        click.echo(f"Compared by: {result.conventions['compared_by']}.")
+        click.echo(f"Pairs were proposed by: {result.conventions['proposed']}.")
     click.echo(f"Intervals: {result.conventions['interval']}; {result.conventions['population']}.")
     for note in result.notes:
         click.echo(note)
@@ -313,13 +316,13 @@ def _print_groups(by_group: dict[str, ScoreResult], column: str) -> None:
     if not by_group:
         return
     click.echo()
-    header = [column, "pairs", "queries", "system", "raw r", "mapped r", "interval", "AP", "interval", "norm. rank"]
+    header = [column, "pairs", "queries", "system", *_columns(next(iter(by_group.values())))]
     rows = []
     for name, result in by_group.items():
         for system in result.systems:
             numbers = [str(result.pairs["judged"]), str(result.pairs["queries"])]
-            rows.append([name, *numbers, *_row(system)[:-2]])
-    print_table(rows, [*header, "interval"][: len(rows[0])])
+            rows.append([name, *numbers, *_row(system)[:-1]])
+    print_table(rows, header)
     for name, result in by_group.items():
         for note in result.notes:
             click.echo(f"{name}: {note}")
@@ -345,9 +348,16 @@ def _ends(figure: Estimate) -> str:
     return "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
 
 
+def _columns(result: ScoreResult) -> list[str]:
+    """The figures of `_row`; over the collection where systems are compared by that."""
+    whole = ["collection r", "interval"] if result.collection else []
+    return ["raw r", "mapped r", "interval", *whole, "AP", "interval", "norm. rank", "interval"]
+
+
 def _row(system: SystemScore) -> list[str]:
     cells = [system.name, _number(system.raw.pearson.value)]
-    for figure in (system.mapped.pearson, system.average_precision, system.normalised_rank):
+    whole = [] if system.collection is None else [system.collection.pearson]
+    for figure in (system.mapped.pearson, *whole, system.average_precision, system.normalised_rank):
         cells += [_number(figure.value), _ends(figure)]
     return [*cells, f"{system.coverage.fraction:.1%}"]
 

@@ -14,7 +14,19 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.options import ScoringOptions
 
 METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
-PLAIN = ("threshold", "relevance", "weights", "policy", "replicates", "seed", "level", "population", "method", "folds")
+PLAIN = (
+    "threshold",
+    "relevance",
+    "correlation",
+    "weights",
+    "policy",
+    "replicates",
+    "seed",
+    "level",
+    "population",
+    "method",
+    "folds",
+)
 """Options that `ScoringOptions` holds under the same name."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -42,6 +54,13 @@ _OPTIONS = (
         type=click.Path(),
         help="The calibrated ratings behind the judgments, which another cut needs.  "
         "[default: calibrated.csv beside the judgments]",
+    ),
+    click.option(
+        "--correlation",
+        type=click.Choice(["collection", "judged"]),
+        help="What systems are compared by: the collection's correlation, for which each judged pair counts as one "
+        "over its inclusion probability, or that of the judged pairs alone, as in the paper.  [default: collection "
+        "where the probabilities are known]",
     ),
     click.option(
         "--weights",

@@ -1,7 +1,8 @@
 """Correlation of scores with judgments, on the data and in every bootstrap replicate at once.
 
-Shirahatti and Barnard 2005, section 5.5.1. Pairs count equally: the correlation describes the pairs that were judged,
-as in the paper.
+Shirahatti and Barnard 2005, section 5.5.1. Where pairs count equally, as in the paper, the correlation describes the
+pairs that were judged; where each counts as one over its inclusion probability, it estimates that of the whole
+collection.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class CorrelationBootstrap:
     row : int64 [pairs], each pair's row of `times`
     judgment : float [pairs]
     times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
+    weight : float [pairs], positive; None counts pairs alike
 
     Examples
     --------
@@ -34,8 +36,11 @@ class CorrelationBootstrap:
     0.6667
     """
 
-    def __init__(self, row: np.ndarray, judgment: np.ndarray, times: np.ndarray) -> None:
+    def __init__(
+        self, row: np.ndarray, judgment: np.ndarray, times: np.ndarray, weight: np.ndarray | None = None
+    ) -> None:
         self.row = row.astype(np.int64)
+        self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
         self.times = times
         self.values, level = np.unique(judgment, return_inverse=True)
         self.level = level.astype(np.int64)
@@ -54,7 +59,9 @@ class CorrelationBootstrap:
         return [self._ranks(self.times, part) for part in (self._parts if small else [])]
 
     def _ranks(self, times: np.ndarray, part: slice) -> np.ndarray:
-        ranks: np.ndarray = kernels.ranks_by_level(self.row, self.level, len(self.values), times, part.start, part.stop)
+        ranks: np.ndarray = kernels.ranks_by_level(
+            self.row, self.level, len(self.values), self.weight, times, part.start, part.stop
+        )
         return ranks
 
     def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, BootstrapStatistic]:
@@ -77,7 +84,10 @@ class CorrelationBootstrap:
         y = self.centred
         number = self.times.shape[0]
         columns = np.stack(
-            [np.bincount(self.row, column, number) for column in (np.ones_like(x), x, y, x * x, y * y, x * y)]
+            [
+                np.bincount(self.row, self.weight * column, number)
+                for column in (np.ones_like(x), x, y, x * x, y * y, x * y)
+            ]
         )
 
         def part_of(part: slice) -> np.ndarray:
@@ -88,31 +98,31 @@ class CorrelationBootstrap:
         return BootstrapStatistic(float(point[0]), _pearson_of(in_threads(part_of, self._parts)))
 
     def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
-        row, end, level = self._by_score(score)
-        point = kernels.spearman(row, end, level, self._point_ranks, self.every, 0, 1)[0]
+        row, end, level, weight = self._by_score(score)
+        point = kernels.spearman(row, end, level, self._point_ranks, weight, self.every, 0, 1)[0]
         kept = self._part_ranks
 
         def part_of(part: slice) -> np.ndarray:
             ranks = kept[self._parts.index(part)] if kept else self._ranks(self.times, part)
-            figures: np.ndarray = kernels.spearman(row, end, level, ranks, self.times, part.start, part.stop)
+            figures: np.ndarray = kernels.spearman(row, end, level, ranks, weight, self.times, part.start, part.stop)
             return figures
 
         return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
-        row, end, level = self._by_score(score)
+        row, end, level, weight = self._by_score(score)
         many = len(self.values)
-        point = kernels.kendall(row, end, level, many, self.every, 0, 1)[0]
+        point = kernels.kendall(row, end, level, many, weight, self.every, 0, 1)[0]
 
         def part_of(part: slice) -> np.ndarray:
-            figures: np.ndarray = kernels.kendall(row, end, level, many, self.times, part.start, part.stop)
+            figures: np.ndarray = kernels.kendall(row, end, level, many, weight, self.times, part.start, part.stop)
             return figures
 
         return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
 
-    def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")
-        return self.row[order], group_ends(score[order]), self.level[order]
+        return self.row[order], group_ends(score[order]), self.level[order], self.weight[order]
 
 
 def _pearson_of(sums: np.ndarray) -> np.ndarray:

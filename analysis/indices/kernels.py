@@ -75,6 +75,7 @@ def retrieval(
     row: np.ndarray,
     group_end: np.ndarray,
     weight: np.ndarray,
+    own: np.ndarray,
     relevant: np.ndarray,
     times: np.ndarray,
     start: int,
@@ -87,6 +88,7 @@ def retrieval(
     row : int64 [pairs], in order of descending score
     group_end : bool [pairs], True at the last pair of each group of equal scores
     weight : float64 [pairs], positive
+    own : float64 [pairs], the weight of a pair in its own precision, at most `weight`
     relevant : float64 [pairs], the share of people who call the pair relevant, 0 to 1
     times : float64 [rows, replicates], not negative
 
@@ -103,6 +105,7 @@ def retrieval(
     area = np.zeros(width)
     itself = np.zeros(width)
     some_relevant = False
+    first = 0
     for i in range(len(row)):
         counts = times[row[i], start:stop]
         w = weight[i]
@@ -125,17 +128,26 @@ def retrieval(
                 for b in range(width):
                     gained = hits[b] - hits_before[b]
                     missed = (seen[b] - seen_before[b]) - gained
-                    if gained > 0.0:
-                        precision[b] += gained * hits[b] / seen[b]
                     if missed > 0.0:
                         area[b] += missed * (hits_before[b] + 0.5 * gained)
                     hits_before[b] = hits[b]
                     seen_before[b] = seen[b]
+                for j in range(first, i + 1):
+                    if relevant[j] > 0.0:
+                        share = relevant[j]
+                        gain = weight[j] * share
+                        excess = weight[j] - own[j]
+                        counts = times[row[j], start:stop]
+                        for b in range(width):
+                            if counts[b] > 0.0:
+                                more = excess * counts[b]
+                                precision[b] += gain * counts[b] * (hits[b] - more * share) / (seen[b] - more)
             else:
                 for b in range(width):
                     area[b] += (seen[b] - seen_before[b]) * hits[b]
                     seen_before[b] = seen[b]
             some_relevant = False
+            first = i + 1
     figures = np.empty((2, width))
     for b in range(width):
         figures[0, b] = precision[b] / hits[b] if hits[b] > 0.0 else np.nan
@@ -148,7 +160,7 @@ def retrieval(
 
 @compiled
 def ranks_by_level(
-    row: np.ndarray, level: np.ndarray, levels: int, times: np.ndarray, start: int, stop: int
+    row: np.ndarray, level: np.ndarray, levels: int, weight: np.ndarray, times: np.ndarray, start: int, stop: int
 ) -> np.ndarray:
     """Mean rank of each level of a variable in each replicate.
 
@@ -156,6 +168,7 @@ def ranks_by_level(
     ----------
     row, level : int64 [pairs]; `level` numbers the distinct values from the lowest, 0
     levels : number of distinct values
+    weight : float64 [pairs], positive; ones count pairs alike
 
     Returns
     -------
@@ -166,19 +179,20 @@ def ranks_by_level(
     for i in range(len(row)):
         counts = times[row[i], start:stop]
         here = table[level[i]]
+        w = weight[i]
         for b in range(width):
-            here[b] += counts[b]
+            here[b] += w * counts[b]
     total = np.zeros(width)
     for v in range(levels):
         here = table[v]
         for b in range(width):
             many = here[b]
-            here[b] = total[b] + 0.5 * (many + 1.0)
+            here[b] = total[b] + 0.5 * many
             total[b] += many
     for v in range(levels):
         here = table[v]
         for b in range(width):
-            here[b] -= 0.5 * (total[b] + 1.0)
+            here[b] -= 0.5 * total[b]
     return table
 
 
@@ -188,6 +202,7 @@ def spearman(
     group_end: np.ndarray,
     level: np.ndarray,
     ranks: np.ndarray,
+    weight: np.ndarray,
     times: np.ndarray,
     start: int,
     stop: int,
@@ -198,6 +213,7 @@ def spearman(
     ----------
     row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
     ranks : float64 [levels, stop - start]
+    weight : float64 [pairs], positive; ones count pairs alike
 
     Returns
     -------
@@ -207,8 +223,9 @@ def spearman(
     total = np.zeros(width)
     for i in range(len(row)):
         counts = times[row[i], start:stop]
+        w = weight[i]
         for b in range(width):
-            total[b] += counts[b]
+            total[b] += w * counts[b]
     before = np.zeros(width)
     many = np.zeros(width)
     other = np.zeros(width)
@@ -218,9 +235,11 @@ def spearman(
     for i in range(len(row)):
         counts = times[row[i], start:stop]
         rank = ranks[level[i]]
+        w = weight[i]
         for b in range(width):
-            many[b] += counts[b]
-            share = counts[b] * rank[b]
+            much = w * counts[b]
+            many[b] += much
+            share = much * rank[b]
             other[b] += share
             other_squares[b] += share * rank[b]
         if group_end[i]:
@@ -244,16 +263,21 @@ def kendall(
     group_end: np.ndarray,
     level: np.ndarray,
     levels: int,
+    weight: np.ndarray,
     times: np.ndarray,
     start: int,
     stop: int,
 ) -> np.ndarray:
     """Kendall's tau-b of a score with a variable of numbered levels, by a Fenwick tree over the levels.
 
+    Two pairs count as the product of their weights, so with n = sum of weights and the weights m of groups of equal
+    values, tau-b divides by the root of (n^2 - sum of m^2) of the one times that of the other.
+
     Parameters
     ----------
     row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
     levels : number of distinct values of the other variable
+    weight : float64 [pairs], positive; ones count pairs alike
 
     Returns
     -------
@@ -279,35 +303,39 @@ def kendall(
             for b in range(width):
                 below[b] += 2.0 * step[b]
             node -= node & -node
+        w = weight[i]
         for b in range(width):
-            balance[b] += counts[b] * below[b]
-            many[b] += counts[b]
+            much = w * counts[b]
+            balance[b] += much * below[b]
+            many[b] += much
         if group_end[i]:
             for j in range(first, i + 1):
                 added = times[row[j], start:stop]
                 slot = by_level[level[j]]
+                w = weight[j]
                 for b in range(width):
-                    slot[b] += added[b]
+                    slot[b] += w * added[b]
                 node = level[j] + 1
                 while node <= levels:
                     step = tree[node]
                     for b in range(width):
-                        step[b] += added[b]
+                        step[b] += w * added[b]
                     node += node & -node
             for b in range(width):
                 inserted[b] += many[b]
-                tied[b] += many[b] * (many[b] - 1.0)
+                tied[b] += many[b] * many[b]
                 many[b] = 0.0
             first = i + 1
     other_tied = np.zeros(width)
     for v in range(levels):
         slot = by_level[v]
         for b in range(width):
-            other_tied[b] += slot[b] * (slot[b] - 1.0)
+            other_tied[b] += slot[b] * slot[b]
     figures = np.empty(width)
     for b in range(width):
-        whole = inserted[b] * (inserted[b] - 1.0)
+        whole = inserted[b] * inserted[b]
         left = whole - tied[b]
         right = whole - other_tied[b]
-        figures[b] = 2.0 * balance[b] / (np.sqrt(left) * np.sqrt(right)) if left > 0.0 and right > 0.0 else np.nan
+        enough = left > 1e-12 * whole and right > 1e-12 * whole
+        figures[b] = 2.0 * balance[b] / (np.sqrt(left) * np.sqrt(right)) if enough else np.nan
     return figures

@@ -133,20 +133,34 @@ class Retrieval:
             return "no pair is relevant"
         return None
 
-    def indices(self, score: np.ndarray, weight: np.ndarray) -> dict[str, BootstrapStatistic]:
-        """Average precision and normalised rank (one minus the weighted area under the ROC curve)."""
+    def indices(
+        self, score: np.ndarray, weight: np.ndarray, own: np.ndarray | None = None
+    ) -> dict[str, BootstrapStatistic]:
+        """Average precision and normalised rank (one minus the weighted area under the ROC curve).
+
+        Parameters
+        ----------
+        score : float [pairs], higher is better
+        weight : float [pairs], positive
+        own : float [pairs], the weight of a pair in its own precision, at most `weight`; None takes `weight`. A sampled
+            pair stands for `weight` pairs of the collection, and only one of them is itself: given that it was drawn,
+            the others' weights add up to what stands above it, and its own would put it there once more for each of
+            the pairs it stands for. With one pair's weight in the collection as `own`, average precision is nearly free
+            of that bias; the idea is that of statAP (Pavlu and Aslam 2007), whose ranks are known.
+        """
         none_relevant = self.undefined
         nothing = np.full(self.times.shape[1], np.nan)
         if none_relevant is not None:
             missing = BootstrapStatistic(np.nan, nothing, none_relevant)
             return {"average_precision": missing, "normalised_rank": missing}
         order = np.argsort(-score, kind="stable")
-        row, hit, w = self.row[order], self.relevant[order], weight[order]
+        row, hit, w = self.row[order], self.relevant[order], weight[order].astype(np.float64)
+        alone = w if own is None else own[order].astype(np.float64)
         end = group_ends(score[order])
-        point = kernels.retrieval(row, end, w, hit, np.ones((self.times.shape[0], 1)), 0, 1)
+        point = kernels.retrieval(row, end, w, alone, hit, np.ones((self.times.shape[0], 1)), 0, 1)
 
         def part_of(part: slice) -> np.ndarray:
-            figures: np.ndarray = kernels.retrieval(row, end, w, hit, self.times, part.start, part.stop)
+            figures: np.ndarray = kernels.retrieval(row, end, w, alone, hit, self.times, part.start, part.stop)
             return figures
 
         replicates = in_threads(part_of, self._parts)

@@ -14,8 +14,9 @@ import pandas as pd
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.proposers import with_proposers
 from relstudy.analysis.scoring.rated import judgments_with_ratings
-from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, with_saved_shares
+from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, with_what_was_saved
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
@@ -116,6 +117,7 @@ def read_study(
     reader = _Reader(folder)
     file = reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it")
     judged = judgments_with_ratings(read_judgments(file), file, ratings_file)
+    judged = with_proposers(judged, folder / "judgments.csv")
     ratings = reader.ratings()
     if judged.scale.how == "values" and ratings is not None:
         judged = replace(judged, scale=ratings.scale)
@@ -124,7 +126,7 @@ def read_study(
     allowed = low_coverage or (comparison is not None and comparison.options.low_coverage)
     scores = reader.scores(judged, notes, 0.0 if allowed else LEAST_COVERAGE)
     if comparison is not None:
-        judged = with_saved_shares(judged, comparison)
+        judged = with_what_was_saved(judged, comparison)
     return StudyTables(
         title=reader.title(),
         judgments=judged,

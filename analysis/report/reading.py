@@ -52,13 +52,15 @@ def reading_indices(result: ScoreResult) -> list[Term]:
     mapped = any(system.mapped_scores is not None for system in result.systems)
     scores = "a system's scores, put on people's scale by its mapping," if mapped else "a system's scores"
     others = "Raw correlation takes the scores as they are. " if mapped else ""
+    whole = " Each pair counts as one over its probability of being chosen, so this is the correlation over the "
+    whole += "whole collection, whoever proposed the pairs; the one over the judged pairs alone stands beside it."
     terms = [
         (
             "Correlation",
             f"How closely {scores} follow people's judgments: 0 not at all, 1 exactly. Its square is "
             f"the share of the differences between judgments that the system explains. {others}Spearman and Kendall "
             "ask only "
-            "whether the order is right.",
+            f"whether the order is right.{whole if result.collection else ''}",
         ),
         (
             "Average precision",

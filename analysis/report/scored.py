@@ -67,12 +67,13 @@ def comparison(result: ScoreResult) -> Section:
     ]
     mapped = any(system.mapped_scores is not None for system in ordered)
     kind = "mapped scores, each from a mapping that has not seen the pair's query" if mapped else "raw scores"
+    over = ", over the whole collection" if result.collection else ""
     blocks: list[Block] = [
         Picture(
             panels,
             f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "
             "Correlation is of "
-            f"{kind}; average precision and normalised rank {_of_what(result)}.",
+            f"{kind}{over}; average precision and normalised rank {_of_what(result)}.",
         ),
         scores_table(ordered, level_of(result)),
         Heading("How to read these numbers"),
@@ -106,7 +107,10 @@ def _share_relevant(result: ScoreResult) -> float | None:
 def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
     """Every system with every index."""
     mapped = any(system.mapped_scores is not None for system in ordered)
+    judged = any(system.collection is not None for system in ordered)
     columns = [Column("System"), Column("Correlation")]
+    if judged:
+        columns.append(Column("Over judged pairs"))
     if mapped:
         columns.append(Column("Raw correlation"))
     columns += [Column("Spearman"), Column("Kendall"), Column("Average precision")]
@@ -117,9 +121,12 @@ def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
     rows: list[list[Cell]] = []
     for system in ordered:
         which = system.mapped if system.mapped_scores is not None else system.raw
-        row: list[Cell] = [system.name, which.pearson]
+        row: list[Cell] = [system.name, system.pearson]
+        if judged:
+            row.append(which.pearson)
         if mapped:
             row.append(system.raw.pearson)
+        which = which if system.collection is None else system.collection
         row += [which.spearman, which.kendall, system.average_precision, system.normalised_rank]
         rows.append([*row, system.coverage.scored] if partly else row)
     best = [("Correlation", "max"), ("Spearman", "max"), ("Kendall", "max"), ("Average precision", "max")]
@@ -136,7 +143,8 @@ def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
 def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
     """Every pair of systems in every index, with what holds after correction."""
     pairs = [(a.name, b.name) for i, a in enumerate(ordered) for b in ordered[i + 1 :]]
-    columns = [Column("System"), Column("Against")]
+    known = any(each.proposed is not None for each in result.comparisons)
+    columns = [Column("System"), Column("Against"), *([Column("Proposed pairs")] if known else [])]
     for index in INDICES:
         columns += [
             Column(INDEX_NAMES[index], signed=True),
@@ -145,7 +153,7 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
     rows: list[list[Cell]] = []
     sure = 0
     for first, second in pairs:
-        row: list[Cell] = [first, second]
+        row: list[Cell] = [first, second, *([_who_proposed(result, first, second)] if known else [])]
         for index in INDICES:
             compared = comparison_of(result.comparisons, first, second, index)
             if compared is None:
@@ -165,6 +173,13 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
         shown=30,
     )
     return [Paragraph(summary), table]
+
+
+def _who_proposed(result: ScoreResult, first: str, second: str) -> str:
+    compared = comparison_of(result.comparisons, first, second, INDICES[0])
+    if compared is None or compared.proposed is None:
+        return "not known"
+    return {0: "neither", 1: ", ".join(compared.proposed), 2: "both"}[len(compared.proposed)]
 
 
 def _short(index: str) -> str:
@@ -201,10 +216,11 @@ def agreement(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block
         blocks.append(
             Table(
                 "first",
-                "The chance that each system is the best of these, by index.",
+                "How often each system comes first when queries are drawn again, by index.",
                 columns,
                 rows,
-                note="The share of bootstrap replicates in which the system comes first.",
+                note="The share of bootstrap replicates. It is not the chance that the system is truly the best: of "
+                "eight equal ones, the one that leads comes first in about half of the replicates.",
             )
         )
     taus: list[list[Cell]] = [

@@ -154,8 +154,9 @@ def combined(result: ScoreResult, chose: Collection[str]) -> Table:
     for system in order_of(result):
         method = "none" if system.mapping is None else system.mapping.method
         in_sample = Estimate.missing("no mapping") if system.in_sample is None else system.in_sample.pearson
+        out_of_sample = system.raw if system.mapped_scores is None else system.mapped
         chosen: list[Cell] = ["yes" if system.name in chose else "no"] if both else []
-        rows.append([system.name, *chosen, method, system.estimate("pearson"), in_sample.value, system.raw.pearson])
+        rows.append([system.name, *chosen, method, out_of_sample.pearson, in_sample.value, system.raw.pearson])
     return Table(
         "combined",
         "Correlation of each system with the mapping that it is scored by, on all pairs "

@@ -46,8 +46,7 @@ def order_of(result: ScoreResult) -> list[SystemScore]:
 
     def place(system: SystemScore) -> tuple[bool, float]:
         value = system.estimate("pearson").value
-        strength = value if value is None or system.mapped_scores is not None else abs(value)
-        return strength is None, -(strength or 0.0)
+        return value is None, -(value or 0.0)
 
     return sorted(result.systems, key=place)
 
@@ -70,8 +69,9 @@ def _agreement(system: SystemScore) -> str:
         return f"has no correlation with people's judgments, because {estimate.reason}"
     if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
         return "shows no agreement with people that chance could not explain"
-    if system.mapped_scores is not None and estimate.value < 0:
-        return "runs against people's judgments once its mapping is tried on other queries"
+    if estimate.value < 0:
+        tried = " once its mapping is tried on other queries" if system.mapped_scores is not None else ""
+        return f"runs against people's judgments{tried}"
     share = 100 * estimate.value**2
     explained = f"{share:.0f}" if share >= 1 else "less than 1"
     return f"explains {explained} % of the differences in people's judgments"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -166,6 +166,10 @@ class BootstrapStatistic:
         if not np.isfinite(low) and reason is None:
             reason = "no interval: too many bootstrap replicates have no value"
         return Estimate.of(self.value, low, high, reason if not np.isfinite(low) else None)
+
+    def __neg__(self) -> BootstrapStatistic:
+        """The figure with its sign turned."""
+        return replace(self, value=-self.value, replicates=-self.replicates)
 
     def __sub__(self, other: BootstrapStatistic) -> BootstrapStatistic:
         """The difference of two figures whose replicates rest on the same draws."""

@@ -9,6 +9,9 @@ from relstudy.analysis.indices.correlation import group_ends
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 
+FEWEST_RELEVANT = 10
+"""With fewer relevant results drawn of a query, its average precision is left empty: it would come out too high."""
+
 COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "normalised_rank", "pearson"]
 
 
@@ -16,16 +19,20 @@ def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFr
     """One row a query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
 
     `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
-    where the query does not define it: no relevant pair, only relevant pairs, or equal values.
+    where the query does not define it: no relevant pair, only relevant pairs, or equal values. Average precision is NaN
+    as well where fewer than `FEWEST_RELEVANT` relevant results were drawn and others were not.
     """
     used = candidate.used
     query = context.pairs.query[used]
     ranking = candidate.ranking
     relevant = context.relevance.values[used]
     weight = context.weight(ranking, used) if context.weights_missing is None else np.full(len(query), np.nan)
+    own = _own_weight(context, used, weight)
     values = candidate.mapped.values[used] if candidate.mapped is not None else candidate.score[used]
     number = len(context.pairs.queries)
-    precision, area = within_queries(query, ranking, relevant, weight, number)
+    precision, area = within_queries(query, ranking, relevant, weight, number, own)
+    drawn = np.bincount(query, own < weight * (1 - 1e-9), number) > 0
+    precision = np.where(drawn & (np.bincount(query, relevant, number) < FEWEST_RELEVANT), np.nan, precision)
     return pd.DataFrame(
         {
             "system": candidate.name,
@@ -39,16 +46,35 @@ def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFr
     )
 
 
+def _own_weight(context: ScoringContext, used: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """What one of its query's candidates weighs, for each pair used; the least weight of the query where unknown."""
+    if context.own is None:
+        return weight
+    query = context.pairs.query[used]
+    least = np.full(len(context.pairs.queries), np.inf)
+    np.fmin.at(least, query, weight)
+    one = context.own / context.pairs.fraction[query]
+    own: np.ndarray = np.minimum(weight, np.where(np.isfinite(one), one, least[query]))
+    return own
+
+
 def within_queries(
-    query: np.ndarray, ranking: np.ndarray, relevant: np.ndarray, weight: np.ndarray, number: int
+    query: np.ndarray,
+    ranking: np.ndarray,
+    relevant: np.ndarray,
+    weight: np.ndarray,
+    number: int,
+    own: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weighted average precision and area under the ROC curve of each query, float [number]; NaN where undefined.
 
     `relevant` is bool [pairs], or float [pairs]: the share of people who call the pair relevant. As in
-    `relstudy.analysis.indices.kernels.retrieval`, no pair is held against itself.
+    `relstudy.analysis.indices.kernels.retrieval`, no pair is held against itself, and `own` is the weight of a pair in
+    its own precision (None: `weight`).
     """
     order = np.lexsort((-ranking, query))
     q, hit, w = query[order], relevant[order].astype(float), weight[order]
+    excess = np.zeros(len(w)) if own is None else w - own[order]
     last = group_ends(ranking[order]) | group_ends(q)
     group = np.r_[0, np.cumsum(last)[:-1]]
     group_query = q[last]
@@ -59,7 +85,8 @@ def within_queries(
     with np.errstate(invalid="ignore", divide="ignore"):
         all_hits = np.bincount(group_query, gained, number)
         all_misses = np.bincount(group_query, missed, number)
-        precision = np.bincount(group_query, gained * hits / (hits + misses), number) / all_hits
+        at_own = (hits[group] - excess * hit) / ((hits + misses)[group] - excess)
+        precision = np.bincount(q, w * hit * at_own, number) / all_hits
         whole = all_hits * all_misses - itself
         area = (np.bincount(group_query, missed * (hits - 0.5 * gained), number) - 0.5 * itself) / whole
     both = (all_misses > 0) & (whole > 1e-12 * (all_hits + all_misses) ** 2)

@@ -1,4 +1,9 @@
-"""Systems against each other: paired differences, the chance of being first, and whether the indices agree."""
+"""Systems against each other: paired differences, how often each comes first, and whether the indices agree.
+
+The interval of a difference and its test rest on one standard error: that of the replicates, times sqrt(n / (n - 1))
+for n queries, since a bootstrap of n clusters is too narrow by that. Both take Student's t with n - 1 degrees of
+freedom, so that an interval holds 0 exactly where the test does not reject.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,14 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, percentile_interval
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
 from relstudy.common.estimates import Estimate
 
 LEAST_COMMON = 0.5
-"""Chances of being first are given only where all systems score at least this share of the judged pairs."""
+"""How often each system comes first is given only where all systems score at least this share of the judged pairs."""
 
 
 def compare(
@@ -39,10 +44,11 @@ def compare(
                     systems[a].name,
                     systems[b].name,
                     index,
-                    difference[index].estimate(context.options.level),
+                    difference_estimate(difference[index], clusters, context.options.level),
                     None if np.isnan(p) else float(p),
                     None if np.isnan(p_holm) else float(p_holm),
                     int(used.sum()),
+                    _proposed(context, systems[a].name, systems[b].name),
                 )
             )
     return results
@@ -57,8 +63,33 @@ def _figures_on(
     return context.compared(candidate, used)
 
 
+def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
+    known = context.pairs.proposers
+    return None if known is None else tuple(name for name in names if name in known)
+
+
+def standard_error(difference: BootstrapStatistic, clusters: int) -> float:
+    """Standard error of a difference from its replicates; NaN with a single query or where too many are undefined."""
+    low, _ = percentile_interval(difference.replicates)
+    if clusters < 2 or not np.isfinite(low):
+        return float("nan")
+    return float(np.nanstd(difference.replicates, ddof=1) * np.sqrt(clusters / (clusters - 1)))
+
+
+def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:
+    """The difference with its interval, Student's t with clusters - 1 degrees of freedom."""
+    if not np.isfinite(difference.value) or difference.withheld is not None:
+        return difference.estimate(level)
+    error = standard_error(difference, clusters)
+    if not np.isfinite(error):
+        few = "the pairs are of a single query" if clusters < 2 else "too many bootstrap replicates have no value"
+        return Estimate.of(difference.value, reason=f"no interval: {few}")
+    reach = float(stats.t.ppf((1 + level) / 2, clusters - 1)) * error
+    return Estimate.of(difference.value, difference.value - reach, difference.value + reach)
+
+
 def p_value(difference: BootstrapStatistic, clusters: int) -> float:
-    """Two-sided p from the bootstrap standard error and Student's t with clusters - 1 degrees of freedom.
+    """Two-sided p from the standard error and Student's t with clusters - 1 degrees of freedom.
 
     A share of replicates could not go below 2 / (replicates + 1), which Holm's correction over many pairs would
     turn into 1; hence the standard error.
@@ -67,12 +98,11 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     --------
     >>> spread = np.tile([-1.0, 1.0], 500)
     >>> round(p_value(BootstrapStatistic(2.0, 2.0 + spread), 100), 3)
-    0.048
+    0.049
     """
-    defined = difference.replicates[np.isfinite(difference.replicates)]
-    if not np.isfinite(difference.value) or clusters < 2 or len(defined) < 2 or difference.withheld is not None:
+    error = standard_error(difference, clusters)
+    if not np.isfinite(difference.value) or not np.isfinite(error) or difference.withheld is not None:
         return float("nan")
-    error = float(np.std(defined, ddof=1))
     if error == 0.0:
         return 1.0 if difference.value == 0 else float("nan")
     return float(2.0 * stats.t.sf(abs(difference.value) / error, clusters - 1))
@@ -100,7 +130,7 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 def orderings(
     context: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]
 ) -> list[Ordering]:
-    """The systems by each index, and the share of replicates in which each is the best."""
+    """The systems by each index, and the share of replicates in which each comes first."""
     if len(systems) < 2:
         return []
     common = np.logical_and.reduce([candidate.used for candidate in candidates])

@@ -13,7 +13,27 @@ from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import INDICES
+from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+
+
+def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
+    """Whether systems are compared by the collection's correlation.
+
+    Raises
+    ------
+    RelstudyError
+        where it is asked for and inclusion probabilities are unknown
+    """
+    known = pairs.probability_given and not np.isnan(pairs.probability).any()
+    if options.correlation == "collection" and not known:
+        raise RelstudyError(
+            "the collection's correlation needs the inclusion probability of every pair (--correlation judged counts "
+            "the judged pairs alike)"
+        )
+    return options.correlation == "collection" or (
+        options.correlation == "auto" and known and options.weights == Weighting.DESIGN
+    )
 
 
 class ScoringContext:
@@ -25,16 +45,27 @@ class ScoringContext:
         self.draws = draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
+        self.own = pairs.own_weight(options.weights)
+        self.collection = collection_correlation(pairs, options)
         self.relevance = relevance_of(pairs, options.relevance, options.threshold)
-        self._judgments: dict[bytes, CorrelationBootstrap] = {}
+        self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
 
-    def judgments(self, used: np.ndarray) -> CorrelationBootstrap:
-        """The judgments of the pairs used, prepared for correlation; kept for systems with the same coverage."""
-        key = np.packbits(used).tobytes()
+    def judgments(self, used: np.ndarray, collection: bool = False) -> CorrelationBootstrap:
+        """The judgments of the pairs used, prepared for correlation; kept for systems with the same coverage.
+
+        Parameters
+        ----------
+        used : bool [pairs]
+        collection : whether pairs count by their design weights, so that the correlation is the collection's
+        """
+        key = (collection, np.packbits(used).tobytes())
         if key not in self._judgments:
-            self._judgments.clear()
+            self._judgments = {old: kept for old, kept in self._judgments.items() if old[1] == key[1]}
             self._judgments[key] = CorrelationBootstrap(
-                self.draws.row[used], self.pairs.judgment[used], self.draws.times
+                self.draws.row[used],
+                self.pairs.judgment[used],
+                self.draws.times,
+                self.pairs.design_weights(Weighting.DESIGN)[used] if collection else None,
             )
         return self._judgments[key]
 
@@ -52,7 +83,8 @@ class ScoringContext:
         if self.weights_missing is not None:
             missing = BootstrapStatistic(np.nan, self.nothing, self.weights_missing)
             return {"average_precision": missing, "normalised_rank": missing}
-        return self.pairs.design.apply(self.prepared(used).indices(ranking, self.weight(ranking, used)))
+        own = None if self.own is None else np.full(int(used.sum()), self.own)
+        return self.pairs.design.apply(self.prepared(used).indices(ranking, self.weight(ranking, used), own))
 
     @property
     def nothing(self) -> np.ndarray:
@@ -64,9 +96,10 @@ class ScoringContext:
         if not used.any():
             missing = BootstrapStatistic(np.nan, self.nothing, "no pair is scored by both")
             return dict.fromkeys(INDICES, missing)
-        values = candidate.mapped.values if candidate.mapped is not None else candidate.score
-        correlation = self.judgments(used).correlate(values[used], ("pearson",))
-        return correlation | self.retrieval(candidate.ranking_of(used), used)
+        ranking = candidate.ranking_of(used)
+        values = candidate.mapped.values[used] if candidate.mapped is not None else ranking
+        correlation = self.judgments(used, self.collection).correlate(values, ("pearson",))
+        return correlation | self.retrieval(ranking, used)
 
     def estimate(self, figure: BootstrapStatistic) -> Estimate:
         """The figure with its interval; a single query has none."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from relstudy.analysis.indices.precision_recall import RARE
+from relstudy.analysis.scoring.by_query import FEWEST_RELEVANT
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
+from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
-from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 
 FEW_QUERIES = 10
 
 
-def numbers(pairs: JudgedPairs, relevance: Relevance) -> dict[str, Any]:
+def numbers(context: ScoringContext) -> dict[str, Any]:
     """Judged pairs, queries, relevant pairs (shares added up), and the fingerprint of the judgments."""
-    total = relevance.total
+    pairs, total = context.pairs, context.relevance.total
     return {
         "judged": len(pairs),
         "queries": len(pairs.queries),
@@ -26,8 +27,9 @@ def numbers(pairs: JudgedPairs, relevance: Relevance) -> dict[str, Any]:
     }
 
 
-def conventions_of(pairs: JudgedPairs, options: ScoringOptions, relevance: Relevance) -> dict[str, Any]:
+def conventions_of(context: ScoringContext) -> dict[str, Any]:
     """Every choice behind the numbers, in words and values."""
+    pairs, options, relevance, collection = context.pairs, context.options, context.relevance, context.collection
     weighting = {
         Weighting.DESIGN: "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
         Weighting.EQUAL: "equal, by request",
@@ -44,9 +46,23 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions, relevance: Relev
         "scale": pairs.scale.as_json(),
         "weights": weighting,
         "coverage_policy": options.policy,
-        "correlation": "over the judged pairs of all queries pooled, every pair counted alike; tau is tau-b",
+        "correlation": (
+            "raw and mapped: over the judged pairs of all queries pooled, every pair counted alike; tau is tau-b"
+        ),
+        "compared_by": (
+            "the collection's correlation, for which each pair counts as one over its inclusion probability; of mapped "
+            "scores, else of scores in the direction in which they rank"
+            if collection
+            else "the correlation over the judged pairs, every pair counted alike, which depends on who proposed them; "
+            "of mapped scores, else of scores in the direction in which they rank"
+        ),
+        "proposed": _proposed(pairs),
         "ordering": "pairs of all queries pooled and sorted by score; equal scores are taken together",
-        "average_precision": "sum of precision times gain in recall over distinct scores, no interpolation",
+        "average_precision": (
+            "sum of precision times gain in recall over distinct scores, no interpolation; under design weights a pair "
+            "counts in its own precision as one pair of the collection; within a query left empty where fewer than "
+            f"{FEWEST_RELEVANT} relevant results were drawn and others were not"
+        ),
         "normalised_rank": "one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
         "interval": (
             f"bootstrap over queries (clusters), level {options.level:g}, {options.replicates} replicates, seed "
@@ -57,14 +73,21 @@ def conventions_of(pairs: JudgedPairs, options: ScoringOptions, relevance: Relev
         ),
         "population": pairs.population(options.population, options.replicates).sentence(),
         "comparison": (
-            "first minus second on the pairs both score, same replicates; p from the bootstrap standard error and "
-            "Student's t with queries - 1 degrees of freedom; Holm over the pairs of systems within an index"
+            "first minus second on the pairs both score, same replicates; interval and p from one standard error, that "
+            "of the replicates times sqrt(n / (n - 1)) for n queries, and Student's t with n - 1 degrees of freedom; "
+            "Holm over the pairs of systems within an index"
         ),
         "measures": _measures(pairs, relevance),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
     }
+
+
+def _proposed(pairs: JudgedPairs) -> str:
+    if pairs.proposers is None:
+        return "not known: neither the judgments nor a pairs.csv beside them name sources"
+    return ", ".join(pairs.proposers)
 
 
 def _measures(pairs: JudgedPairs, relevance: Relevance) -> str:
@@ -82,10 +105,9 @@ def _measures(pairs: JudgedPairs, relevance: Relevance) -> str:
     )
 
 
-def notes_on(
-    pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions, relevance: Relevance
-) -> list[str]:
+def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     """What a person should know about these figures, one sentence each."""
+    pairs, options, relevance, collection = context.pairs, context.options, context.relevance, context.collection
     notes = []
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
         notes.append("The judgments carry no inclusion probability, so all pairs weigh alike.")
@@ -125,6 +147,12 @@ def notes_on(
                 "with them is "
                 f"{side} zero, interval included. It is not turned: a bad system, or a direction stated wrongly."
             )
+    if pairs.proposers is not None and len(candidates) > 1:
+        newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
+        if newcomers and len(newcomers) < len(candidates):
+            fair = "which the weights of the collection's correlation make up for"
+            unfair = "so correlations over the judged pairs do not compare them fairly with those that did"
+            notes.append(f"Proposed none of the pairs: {', '.join(newcomers)}; {fair if collection else unfair}.")
     anew: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:

@@ -80,6 +80,7 @@ class JudgedPairs:
     share_cut : the cut that the shares are of
     ratings : the calibrated ratings behind the judgments, where they are known
     design : what the design of the pairs allows
+    proposers : the systems that proposed any of the pairs; None where that is not known
     """
 
     query_id: np.ndarray
@@ -93,6 +94,7 @@ class JudgedPairs:
     qrels: bool = False
     ratings: PairRatings | None = None
     design: DesignLimits = field(default_factory=DesignLimits)
+    proposers: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -117,6 +119,7 @@ class JudgedPairs:
             judgments.qrels,
             None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
             DesignLimits.of(frame, judgments.outside_pool),
+            judgments.proposers,
         )
 
     def __len__(self) -> int:
@@ -194,6 +197,16 @@ class JudgedPairs:
             return np.ones(len(self))
         inverse = 1.0 / self.probability
         return inverse / np.nanmean(inverse)
+
+    def own_weight(self, weights: str) -> float | None:
+        """What one pair of the collection weighs on the scale of `design_weights`; None without design weights.
+
+        A judged pair stands for others, and in its own precision it is one pair
+        (`relstudy.analysis.indices.precision_recall.Retrieval.indices`).
+        """
+        if self.weighting(weights) is not Weighting.DESIGN:
+            return None
+        return float(1.0 / np.nanmean(1.0 / self.probability))
 
     def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
         """How often each query is drawn with replacement, float64 [queries, replicates]."""

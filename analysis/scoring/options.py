@@ -15,6 +15,7 @@ from relstudy.mapping.methods import BEST
 from relstudy.mapping.methods import METHODS as FITTED
 from relstudy.mapping.scores.directions import DIRECTIONS
 
+CORRELATIONS = ("auto", "collection", "judged")
 POLICIES = ("auto", "drop", "worst")
 METHODS = (*FITTED, BEST, "none")
 MEASURES = ("nDCG@10", "P@10", "AP", "RR")
@@ -29,6 +30,8 @@ class ScoringOptions:
     threshold : the cut between relevant and not; None takes that of the judgments' scale
     relevance : "share" of a pair's ratings above the cut, "mean": whether its judgment is, or "auto": the share where
         it is known
+    correlation : what systems are compared by: "collection" (each pair counts as one over its inclusion probability),
+        "judged" (pairs alike, as in the paper), or "auto": the collection where weights are by design
     weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
     policy : "drop" or "worst", for judged pairs without a score; "auto": a run ranks what it does not hold last, by
         definition of a run, and a table's gaps are dropped
@@ -45,6 +48,7 @@ class ScoringOptions:
 
     threshold: float | None = None
     relevance: str = "auto"
+    correlation: str = "auto"
     weights: str = "design"
     policy: str = "auto"
     low_coverage: bool = False
@@ -60,6 +64,7 @@ class ScoringOptions:
     def __post_init__(self) -> None:
         for name, value, allowed in (
             ("relevance is", self.relevance, RELEVANCE),
+            ("the correlation is", self.correlation, CORRELATIONS),
             ("weights are", self.weights, WEIGHTS),
             ("the coverage policy is", self.policy, POLICIES),
             ("the population is", self.population, POPULATIONS),

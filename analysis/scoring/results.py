@@ -19,7 +19,9 @@ from relstudy.common.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
 
 INDICES = ("pearson", "average_precision", "normalised_rank")
-"""The three indices that systems are compared by; `pearson` is of the mapped scores where there are any."""
+"""The three indices that systems are compared by; `pearson` is the collection's correlation where inclusion
+probabilities are known (`ScoringOptions.correlation`), of the mapped scores where there are any, else of scores in the
+direction in which they rank."""
 
 BETTER = {"pearson": "higher", "average_precision": "higher", "normalised_rank": "lower"}
 
@@ -38,6 +40,14 @@ class Correlations:
             "spearman": self.spearman.as_json(),
             "kendall": self.kendall.as_json(),
         }
+
+
+def _named(prefix: str, correlations: Correlations) -> dict[str, Estimate]:
+    return {
+        f"{prefix}_pearson": correlations.pearson,
+        f"{prefix}_spearman": correlations.spearman,
+        f"{prefix}_kendall": correlations.kendall,
+    }
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,10 @@ class SystemScore:
     direction : which scores are better, and how that is known
     raw : correlations of the scores as they are (negative for a distance)
     mapped : correlations of the mapped scores, never with data that the mapping has seen; missing where there are none
+    collection : correlations over the whole collection, for which each pair counts as one over its inclusion
+        probability, of the mapped scores, else of scores turned so that higher is better; None where they are not
+        what systems are compared by
+    pearson : the correlation that systems are compared by: the collection's, else that of the judged pairs
     mapping : which mapping, and how it was kept from the data it is scored on; None without one
     in_sample : correlations of the same kind of mapping on its own data, for the record only
     average_precision, normalised_rank : weighted, each with its interval
@@ -119,6 +133,8 @@ class SystemScore:
     direction: Direction
     raw: Correlations
     mapped: Correlations
+    collection: Correlations | None
+    pearson: Estimate
     mapping: MappingUsed | None
     in_sample: Correlations | None
     average_precision: Estimate
@@ -135,9 +151,11 @@ class SystemScore:
 
     def estimate(self, index: str) -> Estimate:
         """The estimate of one of the indices in INDICES."""
-        if index == "pearson":
-            return self.mapped.pearson if self.mapped_scores is not None else self.raw.pearson
-        return {"average_precision": self.average_precision, "normalised_rank": self.normalised_rank}[index]
+        return {
+            "pearson": self.pearson,
+            "average_precision": self.average_precision,
+            "normalised_rank": self.normalised_rank,
+        }[index]
 
     @property
     def mapping_sentence(self) -> str:
@@ -153,6 +171,7 @@ class SystemScore:
         return {
             "raw": self.raw.as_json(),
             "mapped": mapped,
+            "collection": None if self.collection is None else self.collection.as_json(),
             "average_precision": self.average_precision.as_json(),
             "normalised_rank": self.normalised_rank.as_json(),
             "coverage": self.coverage.as_json(),
@@ -174,9 +193,11 @@ class Comparison:
     first, second : names
     index : one of INDICES
     difference : first minus second; `better` names the system that is ahead
-    p_value : two-sided, bootstrap standard error and Student's t with queries - 1 degrees of freedom; None if undefined
+    p_value : two-sided; it and the difference's interval rest on one standard error and Student's t with queries - 1
+        degrees of freedom (`relstudy.analysis.scoring.comparison`); None if undefined
     p_holm : the same after Holm's correction over all pairs of systems within the index
     pairs : judged pairs that both score
+    proposed : which of the two proposed pairs; None where it is not known who proposed them
     """
 
     first: str
@@ -186,6 +207,7 @@ class Comparison:
     p_value: float | None
     p_holm: float | None
     pairs: int
+    proposed: tuple[str, ...] | None = None
 
     @property
     def better(self) -> str | None:
@@ -204,20 +226,23 @@ class Comparison:
             "p_holm": self.p_holm,
             "better": self.better,
             "pairs": self.pairs,
+            "proposed": None if self.proposed is None else list(self.proposed),
         }
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """The systems by one index, best first, and how sure the first place is.
+    """The systems by one index, best first, and how often each comes first when queries are drawn again.
 
     Parameters
     ----------
     index : one of INDICES
     systems : names, best first; systems without a value are left out
-    first : probability (share of replicates) that each system is the best
-    pairs : judged pairs scored by all of them, on which the probabilities rest
-    reason : why there are no probabilities, or None
+    first : share of bootstrap replicates in which each system is the best. It is no probability that the system is
+        truly the best: replicates repeat the luck of the sample, so that of eight equal systems the one that leads
+        comes first in about half of them
+    pairs : judged pairs scored by all of them, on which the shares rest
+    reason : why there are no shares, or None
     """
 
     index: str
@@ -230,7 +255,7 @@ class Ordering:
         content: dict[str, Any] = {
             "index": self.index,
             "systems": list(self.systems),
-            "probability_first": dict(self.first),
+            "share_of_replicates_first": dict(self.first),
             "pairs": self.pairs,
         }
         if self.reason is not None:
@@ -266,6 +291,7 @@ class ScoreResult:
     per_query : DataFrame[system, query_id, pairs, relevant, average_precision, normalised_rank, pearson], NaN where
         undefined within a query
     notes : what a person should know, one sentence each
+    collection : whether systems are compared by the collection's correlation
     query_id, result_id, judgment, weight : the judged pairs themselves
     """
 
@@ -281,6 +307,7 @@ class ScoreResult:
     agreement: tuple[Agreement, ...]
     per_query: pd.DataFrame
     notes: tuple[str, ...]
+    collection: bool
     query_id: np.ndarray = field(repr=False)
     result_id: np.ndarray = field(repr=False)
     judgment: np.ndarray = field(repr=False)
@@ -316,6 +343,7 @@ class ScoreResult:
                 "mapped_pearson": system.mapped.pearson,
                 "mapped_spearman": system.mapped.spearman,
                 "mapped_kendall": system.mapped.kendall,
+                **({} if system.collection is None else _named("collection", system.collection)),
                 "average_precision": system.average_precision,
                 "normalised_rank": system.normalised_rank,
                 **system.measures,

@@ -92,17 +92,18 @@ def score_candidates(
     ranked = orderings(context, candidates, systems)
     return ScoreResult(
         tuple(systems),
-        numbers(pairs, context.relevance),
+        numbers(context),
         options,
         context.relevance,
         pairs.weighting(options.weights),
         pairs.population(options.population, options.replicates),
-        conventions_of(pairs, options, context.relevance),
+        conventions_of(context),
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(systems, options.level)),
         pd.concat([indices_by_query(context, candidate) for candidate in candidates], ignore_index=True),
-        tuple(notes_on(pairs, candidates, options, context.relevance)),
+        tuple(notes_on(context, candidates)),
+        context.collection,
         pairs.query_id,
         pairs.result_id,
         pairs.judgment,
@@ -115,6 +116,8 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
     used, ranking = candidate.used, candidate.ranking
     judgments = context.judgments(used)
     raw = judgments.correlate(candidate.score[used])
+    compared = ranking if candidate.mapped is None else candidate.mapped.values[used]
+    by_collection = context.judgments(used, True).correlate(compared) if context.collection else None
     figures: dict[str, BootstrapStatistic] = {f"raw_{name}": figure for name, figure in raw.items()}
     mapped = in_sample = None
     if candidate.mapped is not None:
@@ -124,7 +127,15 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         figures |= {f"mapped_{name}": figure for name, figure in mapped.items()}
         if candidate.mapped.in_sample is not None:
             in_sample = judgments.correlate(candidate.mapped.in_sample[used], ("pearson", "spearman", "kendall"))
-    figures["pearson"] = figures["mapped_pearson" if mapped is not None else "raw_pearson"]
+    if by_collection is not None:
+        if np.ptp(compared) == 0 and candidate.mapped is not None:
+            by_collection = {name: replace(each, reason=CONSTANT) for name, each in by_collection.items()}
+        figures["pearson"] = by_collection["pearson"]
+    elif mapped is not None:
+        figures["pearson"] = mapped["pearson"]
+    else:
+        # a distance is compared in the direction in which it ranks
+        figures["pearson"] = raw["pearson"] if candidate.direction.higher else -raw["pearson"]
     figures |= context.retrieval(ranking, used)
     measures = measured(context, candidate)
     missing = {name: _without_figure() for name in CORRELATIONS}
@@ -133,6 +144,8 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         candidate.direction,
         _correlations(context, raw),
         _correlations(context, missing if mapped is None else mapped),
+        None if by_collection is None else _correlations(context, by_collection),
+        context.estimate(figures["pearson"]),
         None if candidate.mapped is None else candidate.mapped.mapping,
         None if in_sample is None else _correlations(context, in_sample),
         context.estimate(figures["average_precision"]),

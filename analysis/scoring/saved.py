@@ -83,6 +83,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
             "design": pairs.design.as_json(),
+            "proposers": None if pairs.proposers is None else list(pairs.proposers),
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
@@ -151,7 +152,7 @@ def _options_json(options: ScoringOptions, cut: float) -> dict[str, Any]:
 
 def _options_of(content: dict[str, Any]) -> ScoringOptions:
     named = {("measures" if name == "graded" else name): value for name, value in content.items()}
-    return ScoringOptions(**{"relevance": RelevanceRule.MEAN.value} | named)
+    return ScoringOptions(**{"relevance": RelevanceRule.MEAN.value, "correlation": "judged"} | named)
 
 
 def _saved(content: dict[str, Any], file: str) -> SavedComparison:
@@ -170,11 +171,13 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         }
     )
     design = DesignLimits.from_json(table.get("design"))
+    named = table.get("proposers")
     judgments = Judgments(
         frame.assign(**design.columns()),
         KnownScale.from_json(table["scale"]),
         outside_pool=max(design.judged - len(frame), 0),
         qrels=bool(table["qrels"]),
+        proposers=None if named is None else tuple(map(str, named)),
     )
     pairs = JudgedPairs.of(judgments)
     if pairs.fingerprint != content["fingerprint"]:
@@ -203,8 +206,9 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     return SavedComparison(judgments, candidates, options, file)
 
 
-def with_saved_shares(judgments: Judgments, saved: SavedComparison) -> Judgments:
-    """The judgments with the shares of the saved comparison that was made with them, and the cut that these are of."""
+def with_what_was_saved(judgments: Judgments, saved: SavedComparison) -> Judgments:
+    """The judgments with what the comparison made with them holds: shares, their cut, and who proposed pairs."""
+    judgments = replace(judgments, proposers=saved.judgments.proposers)
     own = saved.judgments.frame.set_index(PAIR)[SHARES]
     shares = own.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
     if shares["relevant_share"].isna().any():
@@ -231,6 +235,6 @@ def place_among(result: ScoreResult, name: str) -> list[str]:
         position = ordering.systems.index(name) + 1
         text = f"{name} is {position} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
         if name in ordering.first:
-            text += f", first with probability {ordering.first[name]:.2f}"
+            text += f", and comes first in {ordering.first[name]:.0%} of the replicates"
         sentences.append(text + ".")
     return sentences

@@ -75,10 +75,13 @@ def judgments_of(judgments: Any, columns: Columns | None = None) -> tuple[Judgme
 
 
 def judgments_and_ratings(judgments: Any, ratings: Source | None = None) -> Judgments:
-    """Judgments with the calibrated ratings behind them: those given, those they hold, or those beside their file."""
+    """Judgments with the calibrated ratings behind them (those given, those they hold, or those beside their file), and
+    with the systems that proposed their pairs, where that is known."""
+    from relstudy.analysis.scoring.proposers import with_proposers
     from relstudy.analysis.scoring.rated import judgments_with_ratings, read_calibrated, with_ratings
 
     judged, _ = judgments_of(judgments)
+    judged = with_proposers(judged, judgments if isinstance(judgments, str | os.PathLike) else None)
     if isinstance(getattr(judgments, "judgments", None), pd.DataFrame) and ratings is None:
         ratings = judgments.ratings
     if isinstance(ratings, pd.DataFrame):

@@ -141,6 +141,7 @@ def score(
     threshold: float | None = None,
     relevance: str | None = None,
     ratings: Source | None = None,
+    correlation: str | None = None,
     weights: str | None = None,
     policy: str | None = None,
     direction: str | Mapping[str, str] | None = None,
@@ -167,6 +168,8 @@ def score(
         share where it is known
     ratings : the calibrated ratings behind the judgments, which another cut needs (query_id, result_id, calibrated);
         default: those that `calibrate` gave, or calibrated.csv beside the file of the judgments
+    correlation : what systems are compared by: "collection" (each pair counts as one over its inclusion probability),
+        "judged" (pairs alike, as in the paper) or "auto" (default): the collection where probabilities are known
     weights : "design" (default: 1 / inclusion probability), "equal", or "rank-power" (the paper's rule)
     policy : "drop" or "worst": judged pairs that a system does not score; default: drop, but worst for TREC runs
     direction : "higher", "lower" or "auto" (default), for all systems or by system
@@ -197,6 +200,7 @@ def score(
         "folds": folds,
         "threshold": threshold,
         "relevance": relevance,
+        "correlation": correlation,
         "weights": weights,
         "policy": policy,
         "measures": None if measures is None else tuple(measures),

@@ -118,8 +118,10 @@ def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result
     rows = list(csv.DictReader(io.StringIO(table_of(page, "systems").csv())))
     for row in rows:
         system = result[row["System"]]
-        assert float(row["Correlation"]) == system.mapped.pearson.value
-        assert float(row["Correlation low"]) == system.mapped.pearson.low
+        assert system.collection is not None
+        assert float(row["Correlation"]) == system.collection.pearson.value
+        assert float(row["Over judged pairs"]) == system.mapped.pearson.value
+        assert float(row["Correlation low"]) == system.collection.pearson.low
         assert float(row["Average precision"]) == system.average_precision.value
         assert float(row["Normalised rank high"]) == system.normalised_rank.high
 
@@ -196,7 +198,7 @@ def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Pat
         path.name for path in (folder / "tables").iterdir()
     }
     systems = pd.read_csv(folder / "tables" / "systems.csv").set_index("System")
-    assert systems.loc["keywords", "Correlation"] == printed["systems"]["keywords"]["mapped"]["pearson"]["value"]
+    assert systems.loc["keywords", "Correlation"] == printed["systems"]["keywords"]["collection"]["pearson"]["value"]
     html = (folder / "index.html").read_text(encoding="utf-8")
     assert str(study) not in html
     assert "relstudy report DIR --folds 10 --replicates 100 --seed 0 --no-by-source" in html

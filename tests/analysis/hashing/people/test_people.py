@@ -70,7 +70,7 @@ def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
     for truth in result.truths:
         truth_score = scores.loc[scores["system"] == truth.name, "score"].to_numpy()
         assert truth.pearson.value == pytest.approx(pearsonr(truth_score, judged["judgment"])[0], abs=1e-12)
-        oracle = roc_auc_score(judged["judgment"] > 3, truth_score, sample_weight=weight)
+        oracle = roc_auc_score(judged["judgment"] > 3.5, truth_score, sample_weight=weight)
         assert truth.auc.value == pytest.approx(oracle, abs=1e-12)
         assert truth.auc.low <= truth.auc.value <= truth.auc.high
     share = np.average(scores.loc[scores["system"] == "class", "score"], weights=weight)
