@@ -4,9 +4,9 @@
 
 Takes a study folder with pictures and judgments (`relstudy demo demo --no-serve` makes one). Encoders see each
 picture's thumbnail of 12 x 8 pixels; relevant, to the three indices, is what shares a keyword. Supervised encoders
-learn from one class for each picture, its most frequent keyword. Half of the pictures, drawn by --seed, are learned
-from and are the database of the three indices; the others are their queries. People judged pairs of all. Below the
-table stands Kendall's tau-b of each index's order of the encoders with the order by people.
+learn from the keywords, deep ones from one class for each picture, its most frequent keyword. Half of the pictures,
+drawn by --seed, are learned from and are the database of the three indices; the others are their queries. People judged
+pairs of all. Below the table stands Kendall's tau-b of each index's order of the encoders with the order by people.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from relstudy.analysis.hashing.codes.packed import Codes  # noqa: E402
 from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
-from relstudy.analysis.hashing.encoders import ENCODERS  # noqa: E402
+from relstudy.analysis.hashing.encoders import ENCODERS, GRH  # noqa: E402
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS  # noqa: E402
 from relstudy.analysis.hashing.metrics.ball import ramap  # noqa: E402
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision  # noqa: E402
@@ -104,8 +104,15 @@ def main() -> None:
     truth = LabelTruth.by(Labels(masks=masks[:, others]), Labels(masks=masks[:, half]))
     rows: dict[str, list[float]] = {}
     ranges: dict[str, str] = {}
+    notes: list[str] = []
+    keywords = Labels(masks=masks).as_array()
     for name, kind in progress(list({**ENCODERS, **DEEP_ENCODERS}.items()), "encoders"):
-        codes = kind(arguments.bits, arguments.seed).fit(vectors[half], classes[half]).encode(vectors)
+        # A network learns from one class; the others from what the truth is made of, all keywords.
+        learned = classes if name in DEEP_ENCODERS else keywords
+        fitted = kind(arguments.bits, arguments.seed).fit(vectors[half], learned[half])
+        if isinstance(fitted, GRH):
+            notes.append(f"{name}: {fitted.choice()}")
+        codes = fitted.encode(vectors)
         scores = hamming_scores(judged, codes, ids, name)
         people = score_systems(judged, scores, options=ScoringOptions(directions={"*": "higher"}))[name]
         rows[name] = [*indices(codes.take(others), codes.take(half), truth), people.raw.pearson.value or 0.0]
@@ -119,6 +126,8 @@ def main() -> None:
     print(
         f"two orders that have nothing to do with each other lie within {_chance(len(rows)):.2f} of 0 in 95% of cases"
     )
+    for note in notes:
+        print(note)
     if arguments.figure is not None:
         draw(rows, arguments.figure)
         print(f"wrote {arguments.figure}")

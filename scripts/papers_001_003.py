@@ -7,10 +7,9 @@ bits, m = 0, 4, 8 and 12) and tables 2 and 3 of Jiang, Li and Li 2019. The defau
 takes days, so give smaller ones, and the output says which it was. `--small` is a minute.
 
 FOLDER holds images.tar.xz with train/CLASS/*.jpg and test/CLASS/*.jpg (default: ../shared/data/cifar10_jpeg). Encoders
-learn from pictures by three convolutions and two full layers; or by the two full layers from gradients and colours of
-the pictures (`--items features`) or from patches (`--items patches`, Coates, Ng and Lee 2011); `--features x.npy` takes
-vectors of your own instead, one for each picture in the order of the sorted paths. A pre-trained AlexNet, as Jiang, Li
-and Li have it, does not come with this.
+learn from pictures by three convolutions and two full layers, or with `--items features` by the two full layers from
+gradients and colours of the pictures; `--features x.npy` takes vectors of your own instead, one for each picture in the
+order of the sorted paths. A pre-trained AlexNet, as Jiang, Li and Li have it, does not come with this.
 
 What is finished stays in the --work folder, and a run that was interrupted goes on from there.
 """
@@ -24,7 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,8 @@ from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
 from relstudy.analysis.hashing.demonstration.extension import extended  # noqa: E402
 from relstudy.analysis.hashing.encoders import LSH  # noqa: E402
 from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH  # noqa: E402
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, segments  # noqa: E402
+from relstudy.analysis.hashing.lookup.sweep import timed  # noqa: E402
 from relstudy.analysis.hashing.metrics.ball import ramap, ramap_from_precision  # noqa: E402
 from relstudy.analysis.hashing.metrics.conventions import PRESETS  # noqa: E402
 from relstudy.analysis.hashing.metrics.health import code_health  # noqa: E402
@@ -47,8 +48,8 @@ from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius 
 from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402
 from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
 from relstudy.common.console import print_table, say  # noqa: E402
-from relstudy.common.tables import replacing, write_json  # noqa: E402
-from scripts.hashing_features import DATA, gradient_features, patch_features, read_pictures  # noqa: E402
+from relstudy.common.tables import write_json  # noqa: E402
+from scripts.hashing_features import DATA, gradient_features, read_pictures  # noqa: E402
 
 TABLE_1 = {(12, "dsh"): (0.2633, 0.6012), (24, "dsh"): (0.2889, 0.6407),
            (12, "dispersed"): (0.2796, 0.3008), (24, "dispersed"): (0.3461, 0.3124)}  # fmt: skip
@@ -87,15 +88,6 @@ class Data:
     features: np.ndarray
     classes: np.ndarray
     testing: np.ndarray
-
-
-def kept_patches(pictures: np.ndarray, training: np.ndarray, work: Path) -> np.ndarray:
-    """Features of patches, computed once: they take minutes."""
-    kept = work / f"patches-{len(pictures)}.npy"
-    if not kept.exists():
-        with replacing(kept) as beside, open(beside, "wb") as handle:
-            np.save(handle, patch_features(pictures, training))
-    return np.load(kept, mmap_mode="r", allow_pickle=False)
 
 
 def balanced(rows: np.ndarray, classes: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -149,25 +141,9 @@ def measured(
 
 
 def look_up_times(queries: Codes, database: Codes, radii: int = 4) -> list[float]:
-    """Milliseconds of the processor a query to look up all buckets within the radii 0, 1, ... in a table of the codes'
-    words."""
-    buckets: dict[int, int] = {}
-    for word in database.columns[0].tolist():
-        buckets[word] = buckets.get(word, 0) + 1
-    if database.bits > 64:
-        raise ValueError("one word holds 64 bits")
-    single = [1 << bit for bit in range(database.bits)]
-    # Distances hang on no order of the bits, and so do the masks: any numbering of the bits probes the same ball.
-    masks = [[sum(chosen) for chosen in combinations(single, r)] for r in range(radii)]
-    times, spent = [], 0.0
-    for ring in masks:
-        start = time.process_time()
-        for word in queries.columns[0].tolist():
-            for mask in ring:
-                buckets.get(word ^ mask)
-        spent += time.process_time() - start
-        times.append(1000 * spent / len(queries))
-    return times
+    """Milliseconds of the processor a query to search the balls of radius 0, 1, ... in an inverted index."""
+    index = BucketIndex.of(database, segments(database.bits, database.bits, 1))
+    return [1000 * timed(lambda r=r: index.look_up(queries, r))[1] / len(queries) for r in range(radii)]
 
 
 def table_1(data: Data, sizes: Sizes, work: Path) -> None:
@@ -354,7 +330,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--work", type=Path, required=True, help="folder for what is finished")
-    parser.add_argument("--items", choices=["pictures", "features", "patches"], default=Sizes.items)
+    parser.add_argument("--items", choices=["pictures", "features"], default=Sizes.items)
     parser.add_argument(
         "--features", type=Path, help="vectors of the pictures (.npy), instead of gradients and colours"
     )
@@ -373,8 +349,6 @@ def main(words: Sequence[str] | None = None) -> None:
     pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work, every)
     if arguments.features is not None:
         features = np.load(arguments.features, mmap_mode="r", allow_pickle=False)
-    elif sizes.items == "patches":
-        features = kept_patches(pictures, ~testing, arguments.work)
     elif sizes.items == "features" or "lsh" in arguments.only:
         features = gradient_features(pictures)
     else:
