@@ -94,6 +94,7 @@ def main() -> None:
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--bits", type=int, default=32)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--one-keyword", action="store_true", help="all learn from the most frequent keyword alone")
     arguments = parser.parse_args()
     collection = Collection.load(arguments.study)
     judged = read_judgments(arguments.study / "judgments.csv").frame
@@ -108,7 +109,7 @@ def main() -> None:
     keywords = Labels(masks=masks).as_array()
     for name, kind in progress(list({**ENCODERS, **DEEP_ENCODERS}.items()), "encoders"):
         # A network learns from one class; the others from what the truth is made of, all keywords.
-        learned = classes if name in DEEP_ENCODERS else keywords
+        learned = classes if name in DEEP_ENCODERS or arguments.one_keyword else keywords
         fitted = kind(arguments.bits, arguments.seed).fit(vectors[half], learned[half])
         if isinstance(fitted, GRH):
             notes.append(f"{name}: {fitted.choice()}")
