@@ -132,7 +132,7 @@ def _records(content: Any) -> Records:
         for key, read in _BY_KEY.items():
             if key in content:
                 return read(content)
-        return Records("JSON", [_flat(content)])
+        return _by_query(content) or Records("JSON", [_flat(content)])
     rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
     if not rows or len(rows) < len(content):
         return Records("JSON", [])
@@ -148,6 +148,18 @@ def _records(content: Any) -> Records:
     if "label" in keys and isinstance(rows[0]["label"], list):
         return Records("doccano", [_flat({**row, "label": unwrapped(row["label"])}) for row in rows])
     return Records("JSON", [_flat(row) for row in rows])
+
+
+def _by_query(content: Record) -> Records | None:
+    """Grades, or scores, by query and then by result, as evaluation libraries keep them; None for anything else."""
+    by_query = {query: values for query, values in content.items() if isinstance(values, dict)}
+    numbers = [number for values in by_query.values() for number in values.values()]
+    if len(by_query) < len(content) or not numbers or not all(type(number) in (int, float) for number in numbers):
+        return None
+    name = "rating" if all(float(number).is_integer() for number in numbers) else "score"
+    pairs = [(query, result, number) for query, values in by_query.items() for result, number in values.items()]
+    rows = [{"query_id": query, "result_id": result, name: number} for query, result, number in pairs]
+    return Records("JSON", rows, (f"queries, of results with a number each: taken for a {name}",))
 
 
 def _flat(record: Record, prefix: str = "") -> Record:

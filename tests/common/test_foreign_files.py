@@ -227,6 +227,15 @@ BOOK = {
         ),
         (BOOK, [{"docid": "d1", "judge": "a@example.org", "rating": "2.0"}, {"judge": "b@example.org", "rating": ""}]),
         (
+            {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}},
+            [
+                {"query_id": "q1", "result_id": "d1", "rating": "3"},
+                {"query_id": "q1", "result_id": "d2", "rating": "0"},
+                {"query_id": "q2", "result_id": "d1", "rating": "1"},
+            ],
+        ),
+        ({"q1": {"d1": 0.5}}, [{"query_id": "q1", "result_id": "d1", "score": "0.5"}]),
+        (
             [{"who": "a", "item": {"id": "007"}, "rating": 3}, {"who": "b", "rating": None}],
             [{"who": "a", "item.id": "007", "rating": "3"}, {"who": "b", "rating": ""}],
         ),
