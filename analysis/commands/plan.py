@@ -10,7 +10,8 @@ from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
 if TYPE_CHECKING:
-    from relstudy.analysis.planning.power import StudyPlan, StudySource
+    from relstudy.analysis.planning.studies import StudySource
+    from relstudy.analysis.planning.study_plan import StudyPlan
     from relstudy.calibration.components import Variances
 
 
@@ -33,9 +34,28 @@ if TYPE_CHECKING:
 @click.option("--result-sd", default=1.0, show_default=True, help="Spread of results within a query.")
 @click.option("--noise", default=0.8, show_default=True, help="Spread of one rating around a pair's true relevance.")
 @click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Judged results a query.")
-@click.option("--ratings-each", default=1, show_default=True, type=click.IntRange(1), help="Ratings a pair.")
 @click.option(
-    "--ratings-per-rater", default=300, show_default=True, type=click.IntRange(1), help="Ratings a person gives."
+    "--k",
+    "--ratings-each",
+    "ratings_each",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Ratings a pair.",
+)
+@click.option(
+    "--base", default=100, show_default=True, type=click.IntRange(0), help="Pairs of the base block, rated by everyone."
+)
+@click.option("--cost-per-rating", default=0.0, type=click.FloatRange(0), help="What a rating costs.")
+@click.option(
+    "--difference", type=float, help="With --judgments: plan for this difference of the index, not the pilot's own."
+)
+@click.option(
+    "--ratings-per-rater",
+    default=300,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Ratings a person gives, base block included.",
 )
 @click.option("--relevant-share", default=0.2, show_default=True, help="Share of judged pairs that are relevant.")
 @click.option("--weight-spread", default=0.0, show_default=True, help="Coefficient of variation of the design weights.")
@@ -62,6 +82,8 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
 
     if (choices["judgments"] is None) != (choices["scores"] is None):
         raise click.UsageError("--judgments and --scores belong together")
+    if choices["difference"] is not None and choices["judgments"] is None:
+        raise click.UsageError("--difference goes with --judgments; without a pilot, --correlations say it")
     source, variances = _source(choices)
     study_plan = plan_study(
         source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.planning.power import StudyPlan
+from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
 
 

@@ -9,216 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from scipy import optimize, stats
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.planning.studies import SimulatedStudy, StudySource
+from relstudy.analysis.planning.study_plan import MOST_QUERIES, PowerPoint, StudyPlan
+from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.analysis.scoring.results import BETTER, INDICES
-from relstudy.calibration.components import Variances
 from relstudy.common.errors import RelstudyError
 
 BOOTSTRAP = 200
 FIRST_LOOK = 40
-MOST_QUERIES = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class SimulatedStudy:
-    """What a simulated study yields: query numbers, judgments, weights, whether relevant, both systems' scores."""
-
-    query: np.ndarray
-    judgment: np.ndarray
-    weight: np.ndarray
-    relevant: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-
-
-class StudySource(Protocol):
-    """Where simulated studies come from."""
-
-    @property
-    def results(self) -> float:
-        """Judged results a query."""
-
-    @property
-    def ratings_each(self) -> float:
-        """Ratings a pair."""
-
-    def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
-        """A study of so many queries."""
-
-
-@dataclass(frozen=True)
-class Assumed:
-    """Studies from assumed (or piloted) variances.
-
-    Parameters
-    ----------
-    variances : standard deviations of queries, results, raters, noise
-    correlation_first, correlation_second : of each system's scores with true relevance, -1 to 1
-    alike : correlation of the two systems' errors; systems that err together are told apart more easily
-    results : judged results a query
-    ratings_each : ratings a pair, averaged
-    base : base-block ratings a rater, which decide how much of the offset calibration leaves
-    ratings_per_rater : ratings one person gives, which decides the number of raters
-    relevant_share : share of judged pairs that are relevant
-    weight_spread : coefficient of variation of the design weights; 0 where pairs are drawn uniformly
-    """
-
-    variances: Variances
-    correlation_first: float
-    correlation_second: float
-    alike: float = 0.3
-    results: float = 20
-    ratings_each: float = 1
-    base: int = 100
-    ratings_per_rater: int = 300
-    relevant_share: float = 0.2
-    weight_spread: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("correlation_first", "correlation_second", "alike"):
-            if not -1 < getattr(self, name) < 1:
-                raise RelstudyError(f"{name.replace('_', ' ')} lies between -1 and 1, not at {getattr(self, name)}")
-        if self.variances.query == 0 and self.variances.result == 0:
-            raise RelstudyError("true relevance must vary between queries or between results")
-        if not 0 < self.relevant_share < 1:
-            raise RelstudyError("the share of relevant pairs lies between 0 and 1")
-
-    def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
-        number = queries * int(self.results)
-        query = np.repeat(np.arange(queries), int(self.results))
-        sd = self.variances
-        truth = sd.query * random.normal(size=queries)[query] + sd.result * random.normal(size=number)
-        spread = np.hypot(sd.query, sd.result)
-        each = int(self.ratings_each)
-        raters = max(1, -(-number * each // self.ratings_per_rater))
-        left = sd.noise / np.sqrt(self.base) * random.normal(size=raters)
-        noise = sd.noise * random.normal(size=(number, each)) + left[random.integers(0, raters, (number, each))]
-        judgment = truth + noise.mean(axis=1)
-        common, separate = np.sqrt(max(self.alike, 0.0)), np.sqrt(1 - abs(self.alike))
-        shared = random.normal(size=number)
-        scores = []
-        for correlation, sign in ((self.correlation_first, 1.0), (self.correlation_second, np.sign(self.alike) or 1.0)):
-            weight = common if self.alike >= 0 else np.sqrt(-self.alike)
-            error = sign * weight * shared + separate * random.normal(size=number)
-            scores.append(correlation * truth / spread + np.sqrt(1 - correlation**2) * error)
-        cut = np.hypot(spread, sd.noise / np.sqrt(each)) * stats.norm.isf(self.relevant_share)
-        shape = np.sqrt(np.log1p(self.weight_spread**2))
-        return SimulatedStudy(
-            query, judgment, np.exp(shape * random.normal(size=number)), judgment > cut, scores[0], scores[1]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Piloted:
-    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores."""
-
-    query: np.ndarray
-    judgment: np.ndarray
-    weight: np.ndarray
-    relevant: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    ratings_each: float = 1
-
-    @property
-    def results(self) -> float:
-        return len(self.query) / len(np.unique(self.query))
-
-    def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
-        order = np.argsort(self.query, kind="stable")
-        start = np.searchsorted(self.query[order], np.unique(self.query))
-        length = np.diff(np.r_[start, len(order)])
-        chosen = random.integers(0, len(start), queries)
-        rows = np.concatenate([order[start[k] : start[k] + length[k]] for k in chosen])
-        number = np.repeat(np.arange(queries), length[chosen])
-        columns = (self.judgment, self.weight, self.relevant, self.first, self.second)
-        return SimulatedStudy(number, *(column[rows] for column in columns))
-
-
-@dataclass(frozen=True)
-class PowerPoint:
-    """Share of `studies` simulated studies that found the better system, and its standard error."""
-
-    queries: int
-    power: float
-    studies: int
-
-    @property
-    def error(self) -> float:
-        share = min(max(self.power, 0.5 / self.studies), 1 - 0.5 / self.studies)
-        return float(np.sqrt(share * (1 - share) / self.studies))
-
-    def as_json(self) -> dict[str, Any]:
-        return {"queries": self.queries, "power": self.power, "standard_error": self.error, "studies": self.studies}
-
-
-@dataclass(frozen=True)
-class StudyPlan:
-    """The size wanted, and what it rests on.
-
-    Parameters
-    ----------
-    index, power, alpha : what is tested, and how surely
-    difference : mean difference of the index in the simulated studies, first minus second
-    steepness : a in power = Phi(a sqrt(queries) - z), fitted to the points; None where no size is enough
-    queries, pairs, ratings, raters : what is needed; None where no size up to the limit is enough
-    points : the simulated points
-    """
-
-    index: str
-    power: float
-    alpha: float
-    difference: float
-    steepness: float
-    queries: int | None
-    pairs: int | None
-    ratings: int | None
-    raters: int | None
-    points: tuple[PowerPoint, ...]
-
-    def power_at(self, queries: np.ndarray | float) -> np.ndarray:
-        """The fitted power at so many queries."""
-        curve: np.ndarray = stats.norm.cdf(
-            self.steepness * np.sqrt(np.asarray(queries, dtype=float)) - stats.norm.isf(self.alpha / 2)
-        )
-        return curve
-
-    def sentence(self) -> str:
-        """The answer in words."""
-        index = self.index.replace("_", " ")
-        if self.queries is None:
-            return (
-                f"A difference of {abs(self.difference):.3f} in {index} cannot be found with power {self.power:g} by "
-                "any "
-                f"study of up to {MOST_QUERIES:,} queries."
-            )
-        return (
-            f"To tell two systems that differ by {abs(self.difference):.3f} in {index} apart with power {self.power:g} "
-            f"(two-sided test at {self.alpha:g}), plan {self.queries:,} queries, that is {self.pairs:,} pairs and "
-            f"{self.ratings:,} ratings by {self.raters:,} {'rater' if self.raters == 1 else 'raters'}."
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "index": self.index,
-            "power": self.power,
-            "alpha": self.alpha,
-            "difference": self.difference,
-            "queries": self.queries,
-            "pairs": self.pairs,
-            "ratings": self.ratings,
-            "raters": self.raters,
-            "points": [point.as_json() for point in self.points],
-            "sentence": self.sentence(),
-        }
 
 
 def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[BootstrapStatistic, int]:
@@ -246,6 +52,9 @@ class PlanOptions:
     studies : simulated studies at each number of queries
     seed : of the simulation
     ratings_per_rater : ratings a person gives, which decides the number of raters
+    base : pairs of the base block, which every rater rates whole
+    cost_per_rating : what a rating costs, 0 where that does not matter
+    difference : the difference of the index to plan for, with a pilot; None takes the pilot's own
     """
 
     index: str = "pearson"
@@ -254,6 +63,9 @@ class PlanOptions:
     studies: int = 200
     seed: int = 0
     ratings_per_rater: int = 300
+    base: int = 100
+    cost_per_rating: float = 0.0
+    difference: float | None = None
 
     def __post_init__(self) -> None:
         if self.index not in INDICES:
@@ -312,24 +124,44 @@ def plan_study(
         guess = abs(float(finite.mean())) / spread / np.sqrt(FIRST_LOOK) if spread > 0 and len(finite) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
-            return StudyPlan(
-                index, power, alpha, float(np.nanmean(differences)), guess, None, None, None, None, (look,)
-            )
+            nothing = Steepness(guess, 0.0)
+            return StudyPlan(index, power, alpha, float(np.nanmean(differences)), nothing, None, None, None, (look,))
         sizes = sorted({max(4, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
         point, differences = simulate(source, size, options, progress)
         points.append(point)
         means.append(float(np.nanmean(differences)))
-    steepness = fit_power(points, alpha)
-    wanted = float(z + stats.norm.ppf(power))
     difference = float(means[-1])
-    if steepness <= 0 or (queries := int(np.ceil((wanted / steepness) ** 2))) > MOST_QUERIES:
-        return StudyPlan(index, power, alpha, difference, steepness, None, None, None, None, tuple(points))
+    steepness = _steepness(source, options, points, difference)
+    if options.difference is not None and source.piloted is not None:
+        difference = options.difference
+    queries = steepness.queries(power, alpha, MOST_QUERIES)
+    if queries is None:
+        return StudyPlan(index, power, alpha, difference, steepness, None, None, None, tuple(points), source.piloted)
     pairs = int(np.ceil(queries * source.results))
-    ratings = int(np.ceil(pairs * source.ratings_each))
-    raters = -(-ratings // options.ratings_per_rater)
-    return StudyPlan(index, power, alpha, difference, steepness, queries, pairs, ratings, raters, tuple(points))
+    load = workload(pairs, source.ratings_each, options.base, options.ratings_per_rater, options.cost_per_rating)
+    return StudyPlan(index, power, alpha, difference, steepness, queries, pairs, load, tuple(points), source.piloted)
+
+
+def _steepness(source: StudySource, options: PlanOptions, points: Sequence[PowerPoint], difference: float) -> Steepness:
+    """The fitted steepness, for the stated difference where there is one, and what it leaves uncertain."""
+    value = fit_power(points, options.alpha)
+    z = stats.norm.isf(options.alpha / 2)
+    size = np.array([point.queries for point in points], dtype=float)
+    tries = np.array([point.studies for point in points], dtype=float)
+    reach = value * np.sqrt(size) - z
+    # Fisher's information of a probit curve
+    share = np.clip(stats.norm.cdf(reach), 1e-6, 1 - 1e-6)
+    information = float(np.sum(tries * size * stats.norm.pdf(reach) ** 2 / (share * (1 - share))))
+    simulated = 1 / max(information, 1e-12)
+    if source.piloted is None:
+        return Steepness(value, simulated)
+    stated = options.difference is not None
+    if options.difference is not None and difference:
+        factor = abs(options.difference / difference)
+        value, simulated = value * factor, simulated * factor**2
+    return Steepness.of_pilot(value, simulated, source.piloted, stated=stated)
 
 
 def fit_power(points: Sequence[PowerPoint], alpha: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from relstudy.analysis.planning.power import Assumed, Piloted
+from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -30,6 +30,7 @@ class Assumptions:
     results : judged results a query
     ratings_each : ratings a pair
     ratings_per_rater : ratings a person gives
+    base : of these, on the base block
     relevant_share : share of judged pairs that are relevant
     weight_spread : coefficient of variation of the design weights
     """
@@ -42,6 +43,7 @@ class Assumptions:
     results: int = 20
     ratings_each: int = 1
     ratings_per_rater: int = 300
+    base: int = 100
     relevant_share: float = 0.2
     weight_spread: float = 0.0
 
@@ -58,6 +60,7 @@ def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = Non
         alike=assumptions.alike,
         results=assumptions.results,
         ratings_each=assumptions.ratings_each,
+        base=assumptions.base,
         ratings_per_rater=assumptions.ratings_per_rater,
         relevant_share=assumptions.relevant_share,
         weight_spread=assumptions.weight_spread,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from relstudy.analysis.planning.picture import power_curve
-from relstudy.analysis.planning.power import PlanOptions, StudyPlan, plan_study
+from relstudy.analysis.planning.power import PlanOptions, plan_study
 from relstudy.analysis.planning.sources import Assumptions, Pilot, assumed_studies, piloted_studies
+from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, read_ratings
 from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
 from relstudy.calibration.components import Variances
@@ -87,6 +88,9 @@ def plan(
     results: int = 20,
     ratings_each: int = 1,
     ratings_per_rater: int = 300,
+    base: int = 100,
+    cost_per_rating: float = 0.0,
+    difference: float | None = None,
     relevant_share: float = 0.2,
     weight_spread: float = 0.0,
     threshold: float | None = None,
@@ -111,6 +115,9 @@ def plan(
     query_sd, result_sd : spread of queries' mean relevance, and of results within a query; without a pilot
     noise : spread of one rating around a pair's true relevance; without a pilot
     results, ratings_each, ratings_per_rater : judged results a query, ratings a pair, ratings a person gives
+    base : of a person's ratings, those on the base block, which everyone rates whole
+    cost_per_rating : what a rating costs, 0 where that does not matter
+    difference : with `scores`, the difference of the index to plan for; None takes the pilot's own
     relevant_share, weight_spread : share of judged pairs that are relevant; coefficient of variation of design weights
     threshold : with `scores`, a pair is relevant above this judgment; None takes the middle of the scale
     studies : simulated studies at each size, at least 20
@@ -131,7 +138,7 @@ def plan(
         raise RelstudyError("at least 20 studies, and one result, rating a pair and rating a person are needed")
     if len(correlations) != 2 or (systems is not None and len(systems) != 2):
         raise RelstudyError("two systems are compared, so two correlations (or two names of systems) are needed")
-    options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater)
+    options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater, base, cost_per_rating, difference)
     variances = None
     if scores is not None:
         if pilot is None:
@@ -144,8 +151,8 @@ def plan(
     else:
         ratings = _ratings(pilot, columns)
         assumptions = Assumptions(
-            correlations, alike, query_sd, result_sd, noise, results, ratings_each, ratings_per_rater, relevant_share,
-            weight_spread,
+            correlations, alike, query_sd, result_sd, noise, results, ratings_each, ratings_per_rater, base,
+            relevant_share, weight_spread,
         )  # fmt: skip
         source = assumed_studies(assumptions, ratings)
         variances = source.variances

@@ -14,14 +14,14 @@ from scipy import stats
 
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import (
-    Assumed,
-    Piloted,
     PlanOptions,
-    PowerPoint,
     fit_power,
     plan_study,
     simulate,
 )
+from relstudy.analysis.planning.studies import Assumed, Piloted
+from relstudy.analysis.planning.study_plan import PowerPoint
+from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
@@ -81,8 +81,11 @@ def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> No
     # 200 studies: standard error .028, and the plan rests on 400 of its own
     assert check.power == pytest.approx(0.8, abs=0.1)
     assert plan.pairs == plan.queries * 10
-    assert plan.ratings == plan.pairs
-    assert plan.raters == -(-plan.ratings // 300)
+    assert plan.raters == -(-plan.pairs // 200)  # of 300 ratings, 100 are of the base block
+    assert plan.ratings == plan.pairs + plan.raters * 100
+    low, high = plan.interval
+    assert low is not None and high is not None
+    assert low < plan.queries < high
 
 
 @pytest.mark.slow
@@ -92,7 +95,8 @@ def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() ->
     often = plan_study(Assumed(loud, 0.6, 0.4, results=10, ratings_each=4), PlanOptions(studies=60))
     assert once.queries is not None and often.queries is not None and often.ratings is not None
     assert often.queries < once.queries
-    assert often.ratings == often.pairs * 4
+    assert often.load is not None
+    assert often.load.unique == often.pairs * 4
 
 
 @pytest.mark.slow
@@ -192,3 +196,55 @@ def test_the_command_redraws_a_real_pilot(shared_data: Path) -> None:
 def test_the_picture_says_in_words_what_it_shows() -> None:
     plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=8), PlanOptions(studies=20), sizes=[10, 30])
     assert plan.sentence().split(",")[0] in power_curve(plan)
+
+
+def test_the_base_block_counts_among_the_ratings_and_takes_raters() -> None:
+    load = workload(3000, 2, base=100, per_rater=250, cost_per_rating=0.05)
+    # 6,000 ratings of unique pairs at 150 a person are 40 people, who rate 100 base pairs each.
+    assert (load.raters, load.unique, load.base, load.ratings) == (40, 6000, 4000, 10_000)
+    assert load.cost == pytest.approx(500)
+    with pytest.raises(RelstudyError, match="a base block of 300 pairs leaves nothing of 300 ratings a rater"):
+        workload(10, 1, base=300, per_rater=300)
+
+
+def test_power_is_averaged_over_what_a_pilot_leaves_uncertain() -> None:
+    steepness = Steepness.of_pilot(0.35, 0.0, 40, stated=False)
+    drawn = np.random.default_rng(0).normal(0.35, np.sqrt(steepness.piloted), 200_000)
+    for queries in (30, 80, 300):
+        expected = stats.norm.cdf(drawn * np.sqrt(queries) - stats.norm.isf(0.025)).mean()
+        assert float(steepness.power(queries, 0.05)) == pytest.approx(expected, abs=0.004)  # four errors of the draws
+    sure = Steepness(0.35, 0.0)
+    assert (sure.queries(0.8, 0.05, 20_000) or 0) < (steepness.queries(0.8, 0.05, 20_000) or 0)
+    # Six pilot queries may have seen nothing: no size promises .8.
+    assert Steepness.of_pilot(0.3, 0.0, 6, stated=False).queries(0.8, 0.05, 20_000) is None
+    assert Steepness.of_pilot(0.3, 0.0, 6, stated=True).queries(0.8, 0.05, 20_000) is not None
+
+
+def test_a_study_planned_from_a_pilot_keeps_its_promise_on_average_over_what_may_be_true() -> None:
+    random = np.random.default_rng(1)
+    kept, at_its_word = [], []
+    for seen in random.uniform(0.4, 0.9, 60):
+        steepness = Steepness.of_pilot(seen, 0.0, 40, stated=False)
+        sizes = [each.queries(0.8, 0.05, 20_000) or 0 for each in (steepness, Steepness(seen, 0.0))]
+        true = random.normal(seen, np.sqrt(steepness.piloted), 2000)
+        for size, powers in zip(sizes, (kept, at_its_word), strict=True):
+            powers.append(stats.norm.cdf(true * np.sqrt(size) - stats.norm.isf(0.025)).mean())
+    # The standard error over all draws is below .005. A pilot of 40 queries taken at its word promises .8 and keeps .75.
+    assert np.mean(kept) == pytest.approx(0.8, abs=0.015)
+    assert np.mean(at_its_word) < 0.77
+
+
+@pytest.mark.slow
+def test_a_stated_difference_is_planned_for_instead_of_the_pilots_own() -> None:
+    random = np.random.default_rng(2)
+    query = np.repeat(np.arange(60), 10)
+    truth = random.normal(size=600)
+    first, second = (truth + noise * random.normal(size=600) for noise in (1.0, 1.6))
+    source = Piloted(query, truth, np.ones(600), truth > 1, first, second)
+    own = plan_study(source, PlanOptions(studies=40))
+    half = plan_study(source, PlanOptions(studies=40, difference=own.difference / 2))
+    assert own.queries is not None and half.queries is not None
+    assert half.queries > 3 * own.queries
+    assert half.difference == pytest.approx(own.difference / 2)
+    assert "averaged over what 60 pilot queries leave uncertain" in own.sentence()
+    assert own.as_json()["queries_interval"][0] <= own.queries
