@@ -80,12 +80,12 @@ class Steepness:
         return cls(value, simulated, (value**2 / 2 + (0.0 if stated else 1.0)) / queries)
 
     def power(self, queries: np.ndarray | float, alpha: float) -> np.ndarray:
-        """Chance to find the difference, averaged over what the pilot leaves uncertain (assurance; O'Hagan and others 2005).
+        """Chance to find the difference, averaged over what the pilot leaves uncertain (O'Hagan and others 2005).
 
         Examples
         --------
         >>> [round(float(Steepness(0.3, 0.0, piloted).power(87.2, 0.05)), 3) for piloted in (0.0, 0.02)]
-        [0.8, 0.693]
+        [0.8, 0.694]
         """
         size = np.asarray(queries, dtype=float)
         reach = (self.value * np.sqrt(size) - stats.norm.isf(alpha / 2)) / np.sqrt(1 + size * self.piloted)
