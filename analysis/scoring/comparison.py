@@ -147,6 +147,10 @@ def orderings(
             reason = f"only {pairs} of {len(common)} judged pairs are scored by all systems"
             results.append(Ordering(index, names, {}, pairs, reason))
             continue
+        withheld = next((figures[index].withheld for figures in on_common if figures[index].withheld), None)
+        if withheld is not None:
+            results.append(Ordering(index, names, {}, pairs, withheld))
+            continue
         shares = first_shares(sign * np.stack([figures[index].replicates for figures in on_common]))
         first = {} if shares is None else {s.name: float(p) for s, p in zip(systems, shares, strict=True)}
         results.append(Ordering(index, names, first, pairs, None if first else "no replicate has a value"))
@@ -188,7 +192,9 @@ def agreements(systems: Sequence[SystemScore], level: float) -> list[Agreement]:
     for first, second in combinations(INDICES, 2):
         tau = order_agreement(signed[first], signed[second])
         if np.isfinite(tau[0]):
-            estimate = BootstrapStatistic(float(tau[0]), tau[1:]).estimate(level)
+            reasons = (s.figures[index].withheld for s in systems for index in (first, second))
+            withheld = next((reason for reason in reasons if reason), None)
+            estimate = BootstrapStatistic(float(tau[0]), tau[1:], withheld=withheld).estimate(level)
         else:
             estimate = Estimate.missing("a system has no value in one of the indices, or all values are equal")
         results.append(Agreement(first, second, estimate))

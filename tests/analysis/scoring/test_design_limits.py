@@ -43,6 +43,9 @@ def test_figures_over_the_whole_population_are_withheld_by_the_design(reach, dra
     for comparison in result.comparisons:
         limited = withheld and comparison.index != "pearson"
         assert (comparison.p_value is None) == limited and (comparison.difference.low is None) == limited
+    for ordering in result.orderings:
+        limited = withheld and ordering.index != "pearson"
+        assert (not ordering.first) == limited and (not limited or "the design cannot estimate" in ordering.reason)
     notes = " ".join(result.notes)
     assert ("have no interval and no test" in notes) == withheld
     assert (f"{drawn - 240} of {drawn} pairs drawn are not judged" in notes) == (drawn > 240)
