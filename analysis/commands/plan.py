@@ -59,9 +59,7 @@ if TYPE_CHECKING:
 )
 @click.option("--relevant-share", default=0.2, show_default=True, help="Share of judged pairs that are relevant.")
 @click.option("--weight-spread", default=0.0, show_default=True, help="Coefficient of variation of the design weights.")
-@click.option(
-    "--threshold", type=float, help="With --judgments: relevant above this.  [default: the middle of the scale]"
-)
+@click.option("--threshold", type=float, help="With --judgments: relevant above this.  [default: the cut of the scale]")
 @click.option("--studies", default=200, show_default=True, type=click.IntRange(20), help="Simulated studies a size.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")

@@ -93,7 +93,7 @@ def piloted_studies(
     Parameters
     ----------
     index : what is compared; other than pearson needs inclusion probabilities
-    threshold : a pair is relevant above this judgment; None takes the middle of the scale
+    threshold : a pair is relevant above this judgment; None takes shares, else the cut of the scale
     ratings_each : ratings a pair
 
     Raises

@@ -119,7 +119,7 @@ def plan(
     cost_per_rating : what a rating costs, 0 where that does not matter
     difference : with `scores`, the difference of the index to plan for; None takes the pilot's own
     relevant_share, weight_spread : share of judged pairs that are relevant; coefficient of variation of design weights
-    threshold : with `scores`, a pair is relevant above this judgment; None takes the middle of the scale
+    threshold : with `scores`, a pair is relevant above this judgment; None takes shares, else the cut of the scale
     studies : simulated studies at each size, at least 20
     seed : of the simulation
     columns : names of the columns of `pilot` (or, with `scores`, of the scores) to ours

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--judgments", help="Judgments table, for --kind judgments.")
 @click.option("--query-ids", help="Ids of the query codes, one a line, for --kind judgments.")
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
-@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the middle of the scale]")
+@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
 @click.option("--exclude-self", is_flag=True, help="Queries stand in the database: none is its own neighbour.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")

@@ -111,7 +111,7 @@ def _named_codes(file: str, ids: str, form: Any, bits: int | None) -> tuple[tupl
 @click.option(
     "--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R of the ball, k of k-NN."
 )
-@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the middle of the scale]")
+@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def audit_command(
