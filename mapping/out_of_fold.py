@@ -17,6 +17,7 @@ class OutOfFold:
     Parameters
     ----------
     predictions : method -> mapped scores, float [pairs], in the order of (query_id, result_id)
+    noise : method -> share of the predictions' variance that is the fits' own (`cross_fitting.fits_noise`)
     fingerprint : of pairs, scores and judgments (`fingerprint`); predictions are good for these alone
     folds, seed : of the folds by query; the seed also of random methods
     weights : "equal" or "design", of the pairs in the fits
@@ -24,6 +25,7 @@ class OutOfFold:
     """
 
     predictions: Mapping[str, np.ndarray]
+    noise: Mapping[str, float]
     fingerprint: str
     folds: int = 10
     seed: int = 0
@@ -38,6 +40,7 @@ class OutOfFold:
             "seed": self.seed,
             "weights": self.weights,
             "direction": self.direction,
+            "noise": dict(self.noise),
             "predictions": {name: np.asarray(values).tolist() for name, values in self.predictions.items()},
         }
 
@@ -47,8 +50,10 @@ class OutOfFold:
         predictions = {str(name): np.array(values, dtype=float) for name, values in content["predictions"].items()}
         if any(values.ndim != 1 or not np.isfinite(values).all() for values in predictions.values()):
             raise ValueError("out_of_fold must hold finite numbers")
+        noise = {str(name): float(share) for name, share in content.get("noise", {}).items()}
         return cls(
             predictions,
+            noise,
             str(content["fingerprint"]),
             int(content["folds"]),
             int(content["seed"]),
@@ -60,6 +65,8 @@ class OutOfFold:
         """Why the predictions are not those asked for, as a clause; None where they are."""
         if fingerprint != self.fingerprint:
             return "the judgments or scores are others than these"
+        if not self.noise:
+            return "predictions were kept by an earlier version, without the fits' noise"
         if method not in self.predictions:
             return f"predictions are kept by {', '.join(self.predictions) or 'no method'}, not by {method}"
         if (folds, seed) != (self.folds, self.seed):

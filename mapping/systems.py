@@ -13,8 +13,9 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
+from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
 from relstudy.mapping.scores.directions import DIRECTIONS
-from relstudy.mapping.selection import Choice, FitSettings, ScoredPairs, choose
+from relstudy.mapping.selection import Choice, choose
 
 WEIGHTS = ("equal", "design")
 Progress = Callable[[Sequence[str]], Iterable[str]]
@@ -135,12 +136,13 @@ def fit_systems(
 
 def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions, direction: str) -> Choice:
     """The choice, its mapping holding each method's predictions out of fold."""
-    if not choice.predictions:
+    if not choice.crossed:
         return choice
     query_id, result_id = pairs["query_id"].to_numpy(), pairs["result_id"].to_numpy()
     order = order_of_pairs(query_id, result_id)
     kept = OutOfFold(
-        {method: values[order] for method, values in choice.predictions.items()},
+        {method: fit.predictions[order] for method, fit in choice.crossed.items()},
+        {method: fit.noise for method, fit in choice.crossed.items()},
         fingerprint(query_id, result_id, pairs["score"].to_numpy(), pairs["judgment"].to_numpy()),
         options.folds,
         options.seed,

@@ -17,35 +17,52 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.scoring.judged import rank_power_weights
-from relstudy.mapping.selection import ScoredPairs, cross_fit, fit_mapping
+from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
+from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
 PAIR = ["query_id", "result_id"]
 
 
+POWERS = {"1/5": 0.2, "1": 1.0, "5": 5.0}
+
+
 def weights() -> None:
-    """Average precision from a sample drawn by rank, under three weightings, beside that of the whole collection."""
+    """Average precision from samples drawn by a power of the rank, by weighting, beside that of the collection."""
     random = np.random.default_rng(0)
     queries, results, drawn, draws = 80, 400, 20, 200
     latent = random.normal(size=(queries, results))
     relevant = latent > 1.8
     scores = [s * latent + np.sqrt(1 - s * s) * random.normal(size=latent.shape) for s in (0.8, 0.6, 0.4)]
-    shape = np.zeros(latent.shape)
-    for score in scores:
-        power = 1.0 / ((-score).argsort(axis=1).argsort(axis=1) + 1.0)
-        shape += power / power.sum(axis=1, keepdims=True) / len(scores)
-    chosen_with = np.minimum(1.0, drawn * (0.95 * shape + 0.05 / results))
     judged = scores[1]
-    found: dict[str, list[float]] = {"design": [], "rank to the fifth": [], "none": []}
-    for _ in range(draws):
-        taken = random.random(latent.shape) < chosen_with
-        hit, score = relevant[taken], judged[taken]
-        found["design"].append(average_precision(hit, score, 1 / chosen_with[taken]))
-        found["rank to the fifth"].append(average_precision(hit, score, rank_power_weights(score)))
-        found["none"].append(average_precision(hit, score))
+    rank = _ranks(judged)
     print(f"average precision of the whole collection    {average_precision(relevant.ravel(), judged.ravel()):.3f}")
-    for name, values in found.items():
-        print(f"  mean of {draws} samples, weights: {name:<18} {np.mean(values):.3f}")
+    print(f"  mean of {draws} samples by three systems, the middle one scored; weights: one over the inclusion")
+    print("  probability; the rank in all its pairs, to a power; the rank in the query, to the power drawn by; none")
+    print("  drawn by     design   rank^1/5   rank^1   rank^5   in query   none")
+    for name, power in POWERS.items():
+        shape = np.mean([_shares(_ranks(score), power) for score in scores], axis=0)
+        chosen_with = np.minimum(1.0, drawn * (0.95 * shape + 0.05 / results))
+        found = []
+        for _ in range(draws):
+            taken = random.random(latent.shape) < chosen_with
+            hit, score = relevant[taken], judged[taken]
+            pooled = [rank_power_weights(score, each) for each in POWERS.values()]
+            weightings = [1 / chosen_with[taken], *pooled, rank[taken] ** power, None]
+            found.append([average_precision(hit, score, weight) for weight in weightings])
+        design, *pooled, within, none = np.mean(found, axis=0)
+        cells = f"{design:.3f}      {'    '.join(f'{value:.3f}' for value in pooled)}    {within:.3f}      {none:.3f}"
+        print(f"  rank^-{name:<6} {cells}")
+
+
+def _ranks(score: np.ndarray) -> np.ndarray:
+    """Ranks within queries, from 1."""
+    return (-score).argsort(axis=1).argsort(axis=1) + 1.0
+
+
+def _shares(rank: np.ndarray, power: float) -> np.ndarray:
+    share: np.ndarray = rank**-power
+    return share / share.sum(axis=1, keepdims=True)
 
 
 def ranks() -> None:
@@ -73,8 +90,8 @@ def folds() -> None:
         query = pairs["query_id"].to_numpy()
         scored = ScoredPairs(score, judgment, query)
         in_sample = fit_mapping(scored, "isotonic").predict(score)
-        out_of_fold = cross_fit(scored, "isotonic")
-        pair = [np.corrcoef(mapped, judgment)[0, 1] for mapped in (in_sample, out_of_fold)]
+        out_of_fold = around_training_means(cross_fit(scored, "isotonic").predictions, scored)
+        pair = [correlation(mapped, judgment) for mapped in (in_sample, out_of_fold)]
         print(f"  {file.stem:<43} {pair[0]:.3f}      {pair[1]:.3f}")
 
 

@@ -19,10 +19,11 @@ from sklearn.isotonic import IsotonicRegression
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table, progress
+from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
 from relstudy.mapping.folds import folds_by_group
-from relstudy.mapping.methods import METHODS
+from relstudy.mapping.methods import EVERY_METHOD, METHODS
+from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 from relstudy.mapping.scores.table import read_scores
-from relstudy.mapping.selection import FitSettings, ScoredPairs, correlation, cross_fit, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa160_likert"
 
@@ -46,8 +47,11 @@ def peer(x: np.ndarray, y: np.ndarray, fold: np.ndarray) -> np.ndarray:
     return mapped
 
 
-def figures(mapped: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    return correlation(mapped, y) or 0.0, float(np.sqrt(np.mean((mapped - y) ** 2)))
+def figures(predictions: np.ndarray, pairs: ScoredPairs, settings: FitSettings) -> tuple[float, float]:
+    """Correlation around the folds' training means, and error of the predictions as they are."""
+    around_means = around_training_means(predictions, pairs, settings)
+    error = float(np.sqrt(np.mean((predictions - pairs.judgments) ** 2)))
+    return correlation(around_means, pairs.judgments) or 0.0, error
 
 
 def main() -> None:
@@ -55,23 +59,25 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=DATA)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--systems", action="store_true", help="a row per system, too")
+    parser.add_argument("--methods", nargs="+", choices=EVERY_METHOD, default=[], help="of the source's own, too")
     parser.add_argument("--nested", action="store_true", help="also choose inside each training part (some minutes)")
     arguments = parser.parse_args()
-    table = load(arguments.folder)
+    table, methods = load(arguments.folder), (*METHODS, *arguments.methods)
     rows: dict[str, dict[str, tuple[float, float]]] = {}
-    inside: dict[str, list[float]] = {method: [] for method in METHODS}
+    inside: dict[str, list[float]] = {method: [] for method in methods}
     for system, part in progress(list(table.groupby("system")), "systems"):
         x, y, q = (part[name].to_numpy() for name in ("score", "judgment", "query_id"))
         pairs, settings = ScoredPairs(x, y, q), FitSettings(10, arguments.seed)
-        mapped = {method: cross_fit(pairs, method, settings) for method in METHODS}
-        scored = {"scikit-learn isotonic": figures(peer(x, y, folds_by_group(q, 10, arguments.seed)), y)}
-        scored |= {method: figures(mapped[method], y) for method in METHODS}
+        fold = folds_by_group(q, 10, arguments.seed)
+        scored = {"scikit-learn isotonic": figures(peer(x, y, fold), pairs, settings)}
+        for method in methods:
+            scored[method] = figures(cross_fit(pairs, method, settings).predictions, pairs, settings)
         scored["best, by these folds"] = max((scored[method] for method in METHODS), key=lambda pair: pair[0])
         if arguments.nested:
-            scored["best, nested"] = figures(cross_fit(pairs, "best", settings), y)
+            scored["best, nested"] = figures(cross_fit(pairs, "best", settings).predictions, pairs, settings)
         scored["raw scores"] = (correlation(x, y) or 0.0, np.nan)
         rows[str(system)] = scored
-        for method in METHODS:
+        for method in methods:
             inside[method].append(correlation(fit_mapping(pairs, method).predict(x), y) or 0.0)
     if arguments.systems:
         names = list(next(iter(rows.values())))

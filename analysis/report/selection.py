@@ -15,6 +15,7 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import listed, order_of, orders_agree
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
+from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import one_row_per_source, source_members
@@ -81,7 +82,7 @@ def _share(value: float) -> Cell:
 def by_source(
     result: ScoreResult,
     members: Mapping[str, np.ndarray],
-    predictions: Mapping[str, Mapping[str, np.ndarray]],
+    predictions: Mapping[str, Mapping[str, MappedScores]],
     draws: Draws,
 ) -> list[Table]:
     """Tables 5.3-5.6: for each system, the correlation by mapping method on the pairs that each system selected.
@@ -89,27 +90,34 @@ def by_source(
     Parameters
     ----------
     members : the pairs of each source, bool [pairs]
-    predictions : by system and method, out-of-fold mapped scores, float [pairs], NaN where unscored
+    predictions : by system and method, out-of-fold mapped scores
     draws : of the judged pairs
     """
     shown = [name for name, pairs in members.items() if pairs.sum() >= FEWEST_PAIRS]
     prepared: dict[bytes, CorrelationBootstrap] = {}
 
-    def pearson(score: np.ndarray, pairs: np.ndarray) -> BootstrapStatistic:
-        used = pairs & np.isfinite(score)
+    def pearson(mapped: MappedScores, pairs: np.ndarray) -> BootstrapStatistic:
+        used = pairs & np.isfinite(mapped.values)
         key = np.packbits(used).tobytes()
         if key not in prepared:
             prepared[key] = CorrelationBootstrap(draws.row[used], result.judgment[used], draws.times)
-        return prepared[key].correlate(score[used], ("pearson",))["pearson"]
+        figure = prepared[key].correlate(mapped.values[used], ("pearson",))["pearson"]
+        return figure.widened(1 + mapped.mapping.noise)
 
     tables = []
     everything = np.ones(len(draws.row), dtype=bool)
     for system in order_of(result):
         rows: list[list[Cell]] = []
-        for method, score in predictions.get(system.name, {}).items():
-            figures = [pearson(score, members[name]) for name in shown]
+        for method, mapped in predictions.get(system.name, {}).items():
+            figures = {name: pearson(mapped, members[name]) for name in shown}
+            by_systems = [figure for name, figure in figures.items() if name != RANDOM]
             rows.append(
-                [method, *(f.estimate() for f in figures), _mean(figures), pearson(score, everything).estimate()]
+                [
+                    method,
+                    *(figure.estimate() for figure in figures.values()),
+                    _mean(by_systems),
+                    pearson(mapped, everything).estimate(),
+                ]
             )
         if rows:
             tables.append(
@@ -124,6 +132,7 @@ def by_source(
                         Column("All"),
                     ],
                     rows,
+                    note="Mean is over the pairs that systems selected; random pairs are not in it.",
                     best=(("Mean", "max"), ("All", "max")) if len(rows) > 1 else (),
                 )
             )
@@ -132,7 +141,7 @@ def by_source(
 
 def _mean(figures: Sequence[BootstrapStatistic]) -> Estimate:
     if not figures:
-        return Estimate.missing("no source has enough pairs")
+        return Estimate.missing("no system selected enough pairs")
     if any(not np.isfinite(figure.value) for figure in figures):
         return Estimate.missing("one of the sources has no correlation")
     replicates = np.mean([figure.replicates for figure in figures], axis=0)

@@ -17,7 +17,7 @@ from relstudy.analysis.report.layout import Block, Command, Heading, Page, Parag
 from relstudy.analysis.report.raters import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import count_of
-from relstudy.analysis.scoring.candidate import Candidate, candidate_of, with_mapping
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import cross_fitted, fitted_to_all, map_scores
@@ -113,22 +113,22 @@ def _predictions(
     options: ScoringOptions,
     candidates: Sequence[Candidate],
     progress: Progress[tuple[str, str]],
-) -> dict[str, dict[str, np.ndarray]]:
+) -> dict[str, dict[str, MappedScores]]:
     """Scores mapped out of fold by system and method, for the paper's tables; empty where no source is known."""
     sources = tables.pair_column("source")
     if sources is None or not any(sources) or len(pairs.queries) < 2:
         return {}
     chose = selection.chose_pairs([candidate.name for candidate in candidates], sources)
     chosen = {candidate.name: candidate for candidate in candidates if candidate.name in chose}
-    predictions: dict[str, dict[str, np.ndarray]] = {name: {} for name in chosen}
+    predictions: dict[str, dict[str, MappedScores]] = {name: {} for name in chosen}
     jobs = [(name, method) for name in chosen for method in PAPER_METHODS]
     for name, method in progress(jobs, "mapping", len(jobs)):
         mapped, given = chosen[name].mapped, tables.mappings.get(name)
         if mapped is not None and mapped.mapping.method == method:
-            values = mapped.values
+            predictions[name][PAPER_NAMES[method]] = mapped
         else:
-            values, _ = cross_fitted(pairs, chosen[name], method, options, given)
-        predictions[name][PAPER_NAMES[method]] = values
+            fresh = MappedScores(*cross_fitted(pairs, chosen[name], method, options, given))
+            predictions[name][PAPER_NAMES[method]] = fresh
     return predictions
 
 
@@ -204,13 +204,15 @@ def paper_section(
     tables: StudyTables,
     result: ScoreResult,
     pairs: JudgedPairs,
-    predictions: dict[str, dict[str, np.ndarray]],
+    predictions: dict[str, dict[str, MappedScores]],
 ) -> Section:
     """The tables of Shirahatti and Barnard 2005, chapter 5, for this study."""
     blocks: list[Block] = [
         Paragraph(
             "The same tables as in Shirahatti and Barnard's study, chapter 5, for comparison with theirs. "
-            "Here every correlation is out of sample and has its interval; theirs are in sample and have none."
+            "Here a correlation is out of fold unless its column says otherwise, and its interval is over queries; "
+            "theirs are in sample, with standard deviations over the selecting systems (tables 5.3 to 5.6) or standard "
+            "errors (table 5.9)."
         )
     ]
     sources = tables.pair_column("source")

@@ -171,6 +171,13 @@ class BootstrapStatistic:
         """The figure with its sign turned."""
         return replace(self, value=-self.value, replicates=-self.replicates)
 
+    def widened(self, variance: float) -> BootstrapStatistic:
+        """Replicates moved from their mean so that their variance is this many times what it was."""
+        if not np.isfinite(self.replicates).any():
+            return self
+        centre = np.nanmean(self.replicates)
+        return replace(self, replicates=centre + np.sqrt(variance) * (self.replicates - centre))
+
     def __sub__(self, other: BootstrapStatistic) -> BootstrapStatistic:
         """The difference of two figures whose replicates rest on the same draws."""
         return BootstrapStatistic(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -96,10 +97,22 @@ class ScoringContext:
         if not used.any():
             missing = BootstrapStatistic(np.nan, self.nothing, "no pair is scored by both")
             return dict.fromkeys(INDICES, missing)
-        ranking = candidate.ranking_of(used)
-        values = candidate.mapped.values[used] if candidate.mapped is not None else ranking
-        correlation = self.judgments(used, self.collection).correlate(values, ("pearson",))
-        return correlation | self.retrieval(ranking, used)
+        correlation = self.compared_correlations(candidate, used, ("pearson",), self.collection)
+        return correlation | self.retrieval(candidate.ranking_of(used), used)
+
+    def compared_correlations(
+        self,
+        candidate: Candidate,
+        used: np.ndarray,
+        indices: tuple[str, ...] = CORRELATIONS,
+        collection: bool = False,
+    ) -> dict[str, BootstrapStatistic]:
+        """Correlations of the mapped scores, replicates widened by the fits' own noise; of the ranking where unmapped."""
+        judgments = self.judgments(used, collection)
+        if candidate.mapped is None:
+            return judgments.correlate(candidate.ranking_of(used), indices)
+        figures = judgments.correlate(candidate.mapped.values[used], indices)
+        return {name: figure.widened(1 + candidate.mapped.mapping.noise) for name, figure in figures.items()}
 
     def estimate(self, figure: BootstrapStatistic) -> Estimate:
         """The figure with its interval; a single query has none."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, with_mapping
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingOrigin, MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.mapping.cross_fitting import CrossFit, around_training_means, cross_fit
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import fingerprint, order_of_pairs
-from relstudy.mapping.selection import FitSettings, ScoredPairs, cross_fit, fit_mapping
+from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 
 
 def map_scores(
@@ -67,31 +66,31 @@ def cross_fitted(
 
     Returns
     -------
-    float [judged pairs], NaN where unscored
+    float [judged pairs], NaN where unscored; around the folds' training means, to be correlated with the judgments
     """
-    score, judgment, query = _used(pairs, candidate)
-    folds = min(options.folds, len(np.unique(query)))
-    kept = None if given is None else given.out_of_fold
+    used_pairs = _used(pairs, candidate)
     direction = direction_of_fits(candidate, given)
-    used = MappingUsed(method, folds, options.seed)
-    values = np.full(len(pairs), np.nan)
+    settings = FitSettings(options.folds, options.seed, direction)
+    used = MappingUsed(method, min(options.folds, len(np.unique(used_pairs.queries))), options.seed)
+    crossed = None
     if given is not None:
-        why_anew: str | None = "no predictions are kept"
+        kept, why_anew = given.out_of_fold, "no predictions are kept"
         if kept is not None:
             result_id = pairs.result_id[candidate.used]
-            print_of_pairs = fingerprint(query, result_id, score, judgment)
-            why_anew = kept.unfit(print_of_pairs, method, options.folds, options.seed, direction)
-            if why_anew is None:
-                predictions = np.empty(len(score))
-                predictions[order_of_pairs(query, result_id)] = kept.predictions[method]
-                values[candidate.used] = _one_constant(predictions, query, options)
-                return values, replace(used, origin=MappingOrigin.KEPT, weights=kept.weights)
-        used = replace(used, origin=MappingOrigin.ANEW, why_anew=why_anew or "")
-    predictions = cross_fit(
-        ScoredPairs(score, judgment, query), method, FitSettings(options.folds, options.seed, direction)
-    )
-    values[candidate.used] = _one_constant(predictions, query, options)
-    return values, used
+            print_of_pairs = fingerprint(used_pairs.queries, result_id, used_pairs.scores, used_pairs.judgments)
+            why_anew = kept.unfit(print_of_pairs, method, options.folds, options.seed, direction) or ""
+            if not why_anew:
+                predictions = np.empty(len(used_pairs))
+                predictions[order_of_pairs(used_pairs.queries, result_id)] = kept.predictions[method]
+                crossed = CrossFit(predictions, kept.noise[method])
+                used = replace(used, origin=MappingOrigin.KEPT, weights=kept.weights)
+                used_pairs = _used(pairs, candidate, kept.weights)
+        if crossed is None:
+            used = replace(used, origin=MappingOrigin.ANEW, why_anew=why_anew)
+    crossed = crossed or cross_fit(used_pairs, method, settings)
+    values = np.full(len(pairs), np.nan)
+    values[candidate.used] = around_training_means(crossed.predictions, used_pairs, settings)
+    return values, replace(used, noise=crossed.noise)
 
 
 def fitted_to_all(
@@ -100,10 +99,8 @@ def fitted_to_all(
     """The mapping of all judged pairs: the given one, or fitted here where none is given or it runs the wrong way."""
     if given is not None and not (candidate.direction.binds and given.increasing != candidate.direction.higher):
         return given
-    score, judgment, query = _used(pairs, candidate)
-    used = ScoredPairs(score, judgment, query, system=candidate.name)
     settings = FitSettings(options.folds, options.seed, direction_of_fits(candidate, given))
-    return fit_mapping(used, _whole(method), settings)
+    return fit_mapping(_used(pairs, candidate), _whole(method), settings)
 
 
 def direction_of_fits(candidate: Candidate, given: FittedMapping | None = None) -> str:
@@ -113,19 +110,12 @@ def direction_of_fits(candidate: Candidate, given: FittedMapping | None = None) 
     return "auto" if given is None or given.out_of_fold is None else given.out_of_fold.direction
 
 
-def _used(pairs: JudgedPairs, candidate: Candidate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _used(pairs: JudgedPairs, candidate: Candidate, weights: str = "equal") -> ScoredPairs:
     used = candidate.used
-    return candidate.score[used], pairs.judgment[used], pairs.query_id[used].astype(str)
-
-
-def _one_constant(mapped: np.ndarray, query: np.ndarray, options: ScoringOptions) -> np.ndarray:
-    """Mapped scores as they are, but a single value where the mapping is constant in every fold.
-
-    The folds' constants are means of what was not left out: high where the judgments left out are low. They would
-    correlate with the judgments, and negatively, though the mapping says nothing.
-    """
-    frame = pd.Series(mapped).groupby(folds_by_group(query, options.folds, options.seed))
-    return np.full(len(mapped), mapped.mean()) if (frame.nunique() == 1).all() else mapped
+    known = weights == "design" and np.isfinite(pairs.probability[used]).all()
+    design = 1 / pairs.probability[used] if known else None
+    queries = pairs.query_id[used].astype(str)
+    return ScoredPairs(candidate.score[used], pairs.judgment[used], queries, design, candidate.name)
 
 
 def _whole(method: str) -> str:

@@ -26,6 +26,7 @@ class MappingUsed:
     origin : fitted here without a given mapping; or with one, whose predictions out of fold were kept or are made anew
     why_anew : why the given mapping's predictions could not be used, as a clause; empty where they could
     weights : "equal" or "design", of the pairs in the fits
+    noise : share of the mapped scores' variance that is the fits' own, which widens the correlation's interval
 
     Examples
     --------
@@ -39,6 +40,7 @@ class MappingUsed:
     origin: MappingOrigin = MappingOrigin.FITTED
     why_anew: str = ""
     weights: str = "equal"
+    noise: float = 0.0
 
     def sentence(self) -> str:
         """Method, folds, seed, weights and the origin of the predictions, as a clause for the conventions."""
@@ -60,6 +62,7 @@ class MappingUsed:
             "origin": self.origin.value,
             "why_anew": self.why_anew,
             "weights": self.weights,
+            "noise": self.noise,
         }
 
     @classmethod

@@ -117,11 +117,12 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
     judgments = context.judgments(used)
     raw = judgments.correlate(candidate.score[used])
     compared = ranking if candidate.mapped is None else candidate.mapped.values[used]
-    by_collection = context.judgments(used, True).correlate(compared) if context.collection else None
+    by_collection = context.compared_correlations(candidate, used, collection=True) if context.collection else None
+    collected = _correlations if candidate.mapped is None else _mapped_correlations
     figures: dict[str, BootstrapStatistic] = {f"raw_{name}": figure for name, figure in raw.items()}
     mapped = in_sample = None
     if candidate.mapped is not None:
-        mapped = judgments.correlate(candidate.mapped.values[used])
+        mapped = context.compared_correlations(candidate, used)
         if np.ptp(candidate.mapped.values[used]) == 0:
             mapped = {name: replace(each, reason=CONSTANT) for name, each in mapped.items()}
         figures |= {f"mapped_{name}": figure for name, figure in mapped.items()}
@@ -143,8 +144,8 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         candidate.name,
         candidate.direction,
         _correlations(context, raw),
-        _correlations(context, missing if mapped is None else mapped),
-        None if by_collection is None else _correlations(context, by_collection),
+        _correlations(context, missing) if mapped is None else _mapped_correlations(context, mapped),
+        None if by_collection is None else collected(context, by_collection),
         context.estimate(figures["pearson"]),
         None if candidate.mapped is None else candidate.mapped.mapping,
         None if in_sample is None else _correlations(context, in_sample),
@@ -164,6 +165,12 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
 
 def _correlations(context: ScoringContext, figures: Mapping[str, BootstrapStatistic]) -> Correlations:
     return Correlations(*(context.estimate(figures[name]) for name in CORRELATIONS))
+
+
+def _mapped_correlations(context: ScoringContext, figures: Mapping[str, BootstrapStatistic]) -> Correlations:
+    """As `_correlations`, with intervals that reach 0: a mapping of many pairs has no correlation below it."""
+    estimates = (context.estimate(figures[name]) for name in CORRELATIONS)
+    return Correlations(*(each if each.high is None else replace(each, high=max(each.high, 0.0)) for each in estimates))
 
 
 def _variants(context: ScoringContext, ranking: np.ndarray, used: np.ndarray) -> dict[str, float | None]:

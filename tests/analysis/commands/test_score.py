@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.mapping.selection import ScoredPairs, fit_mapping
+from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 from relstudy.studyapp.cli import main
 from tests.analysis.made import tables
 

@@ -1,0 +1,100 @@
+"""The judged pairs of one system, and a mapping fitted to all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from relstudy.common.errors import RelstudyError
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.methods import make_mapping
+
+INCREASING: dict[str, bool | str] = {"auto": "auto", "higher": True, "lower": False}
+"""What a direction means to an estimator."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """The judged pairs of one system that its mapping is fitted to.
+
+    Parameters
+    ----------
+    scores : one system's scores, shape (n,), finite
+    judgments : shape (n,), finite
+    queries : query of each pair, shape (n,)
+    weights : weight of each pair in the fits, shape (n,), or None for equal weights
+    system : name, which the mapping takes
+
+    Raises
+    ------
+    ValueError
+        where the arrays differ in length
+    RelstudyError
+        where there is no pair
+    """
+
+    scores: np.ndarray
+    judgments: np.ndarray
+    queries: np.ndarray
+    weights: np.ndarray | None = None
+    system: str = ""
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        judgments: ArrayLike,
+        queries: ArrayLike,
+        weights: ArrayLike | None = None,
+        system: str = "",
+    ) -> None:
+        x, y, q = np.asarray(scores, dtype=float), np.asarray(judgments, dtype=float), np.asarray(queries)
+        w = None if weights is None else np.asarray(weights, dtype=float)
+        if not (x.shape == y.shape == q.shape and x.ndim == 1 and (w is None or w.shape == x.shape)):
+            raise ValueError("scores, judgments, queries and weights must have one entry per pair")
+        if len(x) == 0:
+            raise RelstudyError("a mapping needs at least one judged pair")
+        for name, value in (("scores", x), ("judgments", y), ("queries", q), ("weights", w), ("system", system)):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def is_one_query(self) -> bool:
+        """Whether all pairs belong to one query, so that none can be held out."""
+        return len(np.unique(self.queries)) < 2
+
+    def among(self, chosen: np.ndarray) -> ScoredPairs:
+        """Only the pairs where `chosen`, bool (n,), is true."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return ScoredPairs(self.scores[chosen], self.judgments[chosen], self.queries[chosen], weights, self.system)
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How mappings are fitted.
+
+    Parameters
+    ----------
+    folds : number of folds, whole queries each, at least 2; where there are fewer queries, each query is a fold
+    seed : of the folds and of random methods
+    direction : "higher" or "lower" score is better, which binds every fit; "auto": by the sign of Spearman's rho of the
+        pairs fitted to
+    """
+
+    folds: int = 10
+    seed: int = 0
+    direction: str = "auto"
+
+
+DEFAULT = FitSettings()
+
+
+def fit_mapping(pairs: ScoredPairs, method: str, settings: FitSettings = DEFAULT) -> FittedMapping:
+    """One method, one of EVERY_METHOD, fitted to all pairs; the result is applied with `predict`."""
+    estimator = make_mapping(method, settings.seed, increasing=INCREASING[settings.direction]).fit(
+        pairs.scores, pairs.judgments, sample_weight=pairs.weights, groups=pairs.queries
+    )
+    return replace(estimator.mapping_, system=pairs.system)
