@@ -54,7 +54,7 @@ def pool(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = No
     >>> pooled.scores.tolist(), pooled.weights.tolist(), pooled.means.tolist(), pooled.within.tolist()
     ([1.0, 2.0], [1.0, 2.0], [1.0, 4.5], [0.0, 0.5])
     """
-    x, y, w, starts = sort_pairs(scores, judgments, weights)
+    x, y, w, starts, _ = sort_pairs(scores, judgments, weights)
     if len(starts) == len(x):
         return Pooled(x, w, y, np.zeros(len(x)))
     total = np.add.reduceat(w, starts)
@@ -75,12 +75,14 @@ class SortedPairs(NamedTuple):
     ----------
     scores, judgments, weights : shape (n,), weights above 0
     starts : first position of each distinct score, shape (m,)
+    groups : number of each pair's group (query), 0 to groups - 1, shape (n,), or None where each pair is its own
     """
 
     scores: np.ndarray
     judgments: np.ndarray
     weights: np.ndarray
     starts: np.ndarray
+    groups: np.ndarray | None = None
 
     @property
     def distinct(self) -> np.ndarray:
@@ -88,31 +90,40 @@ class SortedPairs(NamedTuple):
         return self.scores[self.starts]
 
 
-def sort_pairs(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> SortedPairs:
-    """Sort pairs by score; pairs of weight zero are dropped.
+def sort_pairs(
+    scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None, groups: np.ndarray | None = None
+) -> SortedPairs:
+    """Sort pairs by score; pairs of weight zero are dropped. Groups that are all one are none.
 
     Scores that differ by rounding alone are one score: 0.4 and 0.1 + 0.3 come from the same thing computed twice.
     """
     x = np.asarray(scores, dtype=float)
     y = np.asarray(judgments, dtype=float)
     w = None if weights is None else np.asarray(weights, dtype=float)
+    g = None if groups is None else np.unique(groups, return_inverse=True)[1]
     if w is not None and not w.all():
+        g = None if g is None else g[w > 0]
         x, y, w = x[w > 0], y[w > 0], w[w > 0]
+    if g is not None and np.ptp(g) == 0:
+        g = None
     order = np.argsort(x)
     x = x[order]
     new = np.empty(len(x), dtype=bool)
     new[:1] = True
     np.greater(np.diff(x), ROUNDING * np.abs(x[1:]), out=new[1:])
-    return SortedPairs(x, y[order], np.ones(len(x)) if w is None else w[order], np.flatnonzero(new))
+    weight = np.ones(len(x)) if w is None else w[order]
+    return SortedPairs(x, y[order], weight, np.flatnonzero(new), None if g is None else g[order])
 
 
 def resampled(pairs: SortedPairs, rng: np.random.Generator) -> tuple[Pooled, np.ndarray]:
-    """A bootstrap sample of the pairs, pooled, and which of the distinct scores it has, shape (m,).
+    """A bootstrap sample of pairs, or of groups where there are any, pooled, and which scores it has, shape (m,).
 
     A sample is a count per pair: no pair is copied and nothing is sorted again.
     """
-    x, y, w, starts = pairs
-    counts = np.bincount(rng.integers(0, len(x), len(x)), minlength=len(x)) * w
+    x, y, w, starts, groups = pairs
+    units = len(x) if groups is None else int(groups.max()) + 1
+    times = np.bincount(rng.integers(0, units, units), minlength=units)
+    counts = (times if groups is None else times[groups]) * w
     total = np.add.reduceat(counts, starts)
     drawn = total > 0
     weighted = counts * y

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from relstudy.mapping.changepoint.chains import diagnose
 from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, Smoothed, curves, log_evidence, smooth
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT, sample_steps
+from relstudy.mapping.design_effect import design_effect
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.least_squares.isotonic import isotonic_fit
@@ -29,7 +30,8 @@ class BayesMapping(MonotoneMapping):
     """Posterior mean of a monotone step function with an unknown number of steps.
 
     Weights are taken as importance: they are scaled to sum to the effective number of pairs, (sum w)^2 / sum w^2, so
-    that large weights do not pass for many pairs.
+    that large weights do not pass for many pairs. Where `fit` is given queries (`groups`), it is divided by the design
+    effect (`relstudy.mapping.design_effect`), since pairs of one query are alike.
 
     Parameters
     ----------
@@ -62,6 +64,7 @@ class BayesMapping(MonotoneMapping):
     changes_ : p(change point in the gap after each bin), shape (m - 1,)
     gaps_ : score at the middle of each gap, shape (m - 1,)
     sigma_, sigma_weights_ : grid over sigma, or its draws, and their posterior weights
+    design_effect_ : how much more a level varies for pairs coming in queries, at least 1
     sigma_mean_, sigma_sd_ : posterior mean and standard deviation of sigma
     inference_data_ : ArviZ InferenceData (engine = "pymc" only)
     diagnostics_ : Diagnostics: R-hat, effective sample size, warning (engine = "sampler" and "pymc" only)
@@ -122,7 +125,9 @@ class BayesMapping(MonotoneMapping):
         self, scores: np.ndarray, judgments: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
     ) -> FittedMapping:
         self._check()
-        self.bins_ = into_bins(pool(scores, judgments, effective(weights)), self.bins)
+        sets = max(round(self.rate) + 1, 1)
+        self.design_effect_ = design_effect(scores, judgments, weights, groups, self.increasing_, sets)
+        self.bins_ = into_bins(pool(scores, judgments, effective(weights, self.design_effect_, len(scores))), self.bins)
         rising = self.bins_ if self.increasing_ else reversed_bins(self.bins_)
         self.gaps_ = (self.bins_.scores[1:] + self.bins_.scores[:-1]) / 2
         self.prior_ = self._prior(rising, judgments)
@@ -137,6 +142,7 @@ class BayesMapping(MonotoneMapping):
             "rate": self.rate,
             "levels": int(self.count_.argmax()) + 1,
             "sigma": self.sigma_mean_,
+            "design_effect": self.design_effect_,
         }
         if self.engine != "exact":
             meta["diagnostics"] = asdict(self.diagnostics_)
@@ -279,9 +285,11 @@ def conjugate_prior(
     )  # fmt: skip
 
 
-def effective(weights: np.ndarray | None) -> np.ndarray | None:
-    """Weights as importance: scaled to sum to the effective number of pairs, (sum w)^2 / sum w^2."""
-    return None if weights is None else weights * (weights.sum() / (weights @ weights))
+def effective(weights: np.ndarray | None, design_effect: float, pairs: int) -> np.ndarray | None:
+    """Weights as importance: scaled to sum to the effective number of pairs, (sum w)^2 / sum w^2 / design effect."""
+    if weights is None:
+        return None if design_effect == 1 else np.full(pairs, 1 / design_effect)
+    return np.asarray(weights * (weights.sum() / (weights @ weights) / design_effect))
 
 
 def reversed_bins(bins: Pooled) -> Pooled:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+from scipy.special import ndtri, stdtrit
 
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
@@ -61,7 +62,10 @@ class IsotonicMapping(MonotoneMapping):
 
 
 class BaggedMapping(MonotoneMapping):
-    """The average of isotonic fits to bootstrap samples of the pairs, with their percentile band.
+    """The average of isotonic fits to bootstrap samples, with their percentile band.
+
+    Samples are of whole queries where `fit` is given them (`groups`), since pairs of one query are alike; else of
+    pairs.
 
     Parameters
     ----------
@@ -102,7 +106,7 @@ class BaggedMapping(MonotoneMapping):
     ) -> FittedMapping:
         if self.bagged < 1:
             raise ValueError(f"bagged is a number of bootstrap samples, at least 1, not {self.bagged}")
-        pairs = sort_pairs(scores, judgments, weights)
+        pairs = sort_pairs(scores, judgments, weights, groups)
         knots = pairs.distinct
         # the band is kept at some hundred knots: a thousand curves at every score would not fit in memory
         shown = np.unique(np.linspace(0, len(knots) - 1, min(len(knots), BAND_KNOTS)).astype(int))
@@ -111,11 +115,15 @@ class BaggedMapping(MonotoneMapping):
         for b, curve in enumerate(bootstrap_fits(pairs, self.bagged, self.seed, self.increasing_)):
             total += curve
             curves[b] = curve[shown]
-        tail = (1 - self.band) / 2
-        low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
+        tail, average = (1 - self.band) / 2, total / self.bagged
+        units = len(pairs.scores) if pairs.groups is None else int(pairs.groups.max()) + 1
+        # a bootstrap of few queries is too narrow, by sqrt(n / (n - 1)) and as the normal beside Student's t
+        wider = np.sqrt(units / max(units - 1, 1)) * stdtrit(max(units - 1, 1), 1 - tail) / ndtri(1 - tail)
+        ends = np.quantile(curves, [tail, 1 - tail], axis=0)
+        low, high = average[shown] + wider * (ends - average[shown])
         return self._fitted(
             knots,
-            total / self.bagged,
+            average,
             low=np.interp(knots, knots[shown], low),
             high=np.interp(knots, knots[shown], high),
             band=self.band,
@@ -130,7 +138,7 @@ def bootstrap_fits(
     increasing: bool,
     fit: Callable[[Pooled, bool], np.ndarray] = isotonic_fit,
 ) -> Iterator[np.ndarray]:
-    """Fits to `count` bootstrap samples of the pairs, each at all distinct scores, shape (m,).
+    """Fits to `count` bootstrap samples (`resampled`), each at all distinct scores, shape (m,).
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from relstudy.mapping.changepoint.mapping import band_of, conjugate_prior, effec
 from relstudy.mapping.changepoint.ogive.chain import sample_ogives
 from relstudy.mapping.changepoint.ogive.spline import OgivePrior, SplineMoments, spline_functions
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT
+from relstudy.mapping.design_effect import design_effect
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.pooling import into_bins, pool
@@ -38,6 +39,7 @@ class OgiveMapping(MonotoneMapping):
     Attributes
     ----------
     draws_ : OgiveDraws
+    design_effect_ : as in `BayesMapping`
     diagnostics_ : Diagnostics: R-hat, effective sample size, warning
     count_ : p(0, 1, ... change points)
 
@@ -85,7 +87,9 @@ class OgiveMapping(MonotoneMapping):
             raise ValueError("bins are at least 2, max_changes at least 0, rate above 0")
         if self.chains < 2 or self.draws < LEAST_KEPT:
             raise ValueError(f"chains are at least 2, draws of each at least {LEAST_KEPT}")
-        bins = into_bins(pool(scores, judgments, effective(weights)), self.bins)
+        sets = max(round(self.rate) + 1, 1)
+        self.design_effect_ = design_effect(scores, judgments, weights, groups, self.increasing_, sets)
+        bins = into_bins(pool(scores, judgments, effective(weights, self.design_effect_, len(scores))), self.bins)
         rising = bins if self.increasing_ else reversed_bins(bins)
         if len(bins.scores) < 2:
             return self._fitted(bins.scores, bins.means, meta={"change_points": 0})
@@ -106,6 +110,7 @@ class OgiveMapping(MonotoneMapping):
         meta = {
             "change_points": int(self.count_.argmax()),
             "sigma": float(self.draws_.chains.sigma.mean()),
+            "design_effect": self.design_effect_,
             "diagnostics": asdict(self.diagnostics_),
         }
         return self._fitted(knots, mean, low=low, high=high, band=self.band, meta=meta)
