@@ -20,7 +20,7 @@ def design_effect(
 
     Residuals from the monotone fit are summed by query inside `sets` neighbouring sets of scores of equal weight; the
     sums' squares are what queries make of the variance of a set's mean, the squares of the residuals what independent
-    pairs would (Kish 1965; the sums as in Liang and Zeger 1986). Where queries differ and a query's scores lie close
+    pairs would (Liang and Zeger 1986). Where queries differ and a query's scores lie close
     together, the effect is large; where each query's scores run over the whole range it is near 1.
 
     Parameters
