@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from relstudy.mapping.methods import BEST, EVERY_METHOD
 from relstudy.mapping.scores.directions import stated_directions
 
 if TYPE_CHECKING:
     from relstudy.analysis.scoring.options import ScoringOptions
 
-METHODS = ("isotonic", "bagged", "correlation", "bayes", "best", "none")
+METHODS = (*EVERY_METHOD, BEST, "none")
 PLAIN = (
     "threshold",
     "relevance",
     "correlation",
     "weights",
+    "power",
     "policy",
     "replicates",
     "seed",
@@ -67,6 +69,7 @@ _OPTIONS = (
         type=click.Choice(["design", "equal", "rank-power"]),
         help="How pairs are weighted; rank-power is the paper's rule.  [default: design]",
     ),
+    click.option("--power", type=click.FloatRange(0), help="Of the rank, with --weights rank-power.  [default: 5]"),
     click.option(
         "--policy",
         type=click.Choice(["drop", "worst"]),

@@ -72,7 +72,9 @@ class ScoringContext:
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Weights of the pairs used, for a system that ranks them so."""
-        return rank_power_weights(ranking) if self.options.weights == Weighting.RANK_POWER else self.design[used]
+        if self.options.weights == Weighting.RANK_POWER:
+            return rank_power_weights(ranking, self.options.power)
+        return self.design[used]
 
     def prepared(self, used: np.ndarray) -> Retrieval:
         """The pairs used, prepared for precision and recall."""
@@ -107,7 +109,7 @@ class ScoringContext:
         indices: tuple[str, ...] = CORRELATIONS,
         collection: bool = False,
     ) -> dict[str, BootstrapStatistic]:
-        """Correlations of the mapped scores, replicates widened by the fits' own noise; of the ranking where unmapped."""
+        """Correlations of mapped scores, replicates widened by the fits' own noise; of the ranking where none are."""
         judgments = self.judgments(used, collection)
         if candidate.mapped is None:
             return judgments.correlate(candidate.ranking_of(used), indices)

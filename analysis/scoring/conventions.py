@@ -34,7 +34,8 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
         Weighting.DESIGN: "design: 1 / inclusion probability, scaled to mean 1 (Hajek)",
         Weighting.EQUAL: "equal, by request",
         Weighting.RANK_POWER: (
-            "rank-power: the rank in the pooled order to the fifth power (Shirahatti and Barnard 2005, section 5.5.3)"
+            f"rank-power: the rank in the pooled order to the power {options.power:g} (Shirahatti and Barnard 2005, "
+            "section 5.5.3)"
         ),
     }[pairs.weighting(options.weights)]
     if options.weights == Weighting.DESIGN and not pairs.probability_given:

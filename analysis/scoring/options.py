@@ -12,12 +12,15 @@ from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
 from relstudy.analysis.scoring.relevance import RELEVANCE
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.methods import BEST
-from relstudy.mapping.methods import METHODS as FITTED
+from relstudy.mapping.methods import EVERY_METHOD as FITTED
 from relstudy.mapping.scores.directions import DIRECTIONS
 
 CORRELATIONS = ("auto", "collection", "judged")
 POLICIES = ("auto", "drop", "worst")
 METHODS = (*FITTED, BEST, "none")
+PAPERS_POWER = 5.0
+"""Of ranks as weights: Shirahatti and Barnard 2005, section 5.5.3."""
+
 MEASURES = ("nDCG@10", "P@10", "AP", "RR")
 
 
@@ -32,7 +35,8 @@ class ScoringOptions:
         it is known
     correlation : what systems are compared by: "collection" (each pair counts as one over its inclusion probability),
         "judged" (pairs alike, as in the paper), or "auto": the collection where weights are by design
-    weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's rank to the fifth)
+    weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's: a power of the rank)
+    power : of the rank, with weights "rank-power"; the paper's is 5
     policy : "drop" or "worst", for judged pairs without a score; "auto": a run ranks what it does not hold last, by
         definition of a run, and a table's gaps are dropped
     low_coverage : whether to go on where a system scores under half of the judged pairs
@@ -50,6 +54,7 @@ class ScoringOptions:
     relevance: str = "auto"
     correlation: str = "auto"
     weights: str = "design"
+    power: float = PAPERS_POWER
     policy: str = "auto"
     low_coverage: bool = False
     replicates: int = REPLICATES
@@ -78,6 +83,10 @@ class ScoringOptions:
             raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")
         if self.replicates < 1 or not 0 < self.level < 1:
             raise RelstudyError("at least one replicate and a level between 0 and 1 are needed")
+        if not np.isfinite(self.power) or self.power < 0:
+            raise RelstudyError(f"the power of the rank is a number of at least 0, not {self.power}")
+        if self.power != PAPERS_POWER and self.weights != "rank-power":
+            raise RelstudyError(f"a power of the rank goes with weights by rank-power, not with {self.weights}")
         if self.folds < 2:
             raise RelstudyError(f"cross-validation needs at least 2 folds, not {self.folds}")
 

@@ -116,9 +116,7 @@ class BaggedMapping(MonotoneMapping):
             total += curve
             curves[b] = curve[shown]
         tail, average = (1 - self.band) / 2, total / self.bagged
-        units = len(pairs.scores) if pairs.groups is None else int(pairs.groups.max()) + 1
-        # a bootstrap of few queries is too narrow, by sqrt(n / (n - 1)) and as the normal beside Student's t
-        wider = np.sqrt(units / max(units - 1, 1)) * stdtrit(max(units - 1, 1), 1 - tail) / ndtri(1 - tail)
+        wider = 1.0 if pairs.groups is None else _few(int(pairs.groups.max()) + 1, 1 - tail)
         ends = np.quantile(curves, [tail, 1 - tail], axis=0)
         low, high = average[shown] + wider * (ends - average[shown])
         return self._fitted(
@@ -129,6 +127,11 @@ class BaggedMapping(MonotoneMapping):
             band=self.band,
             meta={"bagged": self.bagged, "seed": self.seed},
         )
+
+
+def _few(units: int, level: float) -> float:
+    """How much too narrow a bootstrap of few queries is: sqrt(n / (n - 1)), and the normal beside Student's t."""
+    return float(np.sqrt(units / (units - 1)) * stdtrit(units - 1, level) / ndtri(level))
 
 
 def bootstrap_fits(

@@ -143,6 +143,7 @@ def score(
     ratings: Source | None = None,
     correlation: str | None = None,
     weights: str | None = None,
+    power: float | None = None,
     policy: str | None = None,
     direction: str | Mapping[str, str] | None = None,
     measures: Sequence[str] | None = None,
@@ -171,6 +172,7 @@ def score(
     correlation : what systems are compared by: "collection" (each pair counts as one over its inclusion probability),
         "judged" (pairs alike, as in the paper) or "auto" (default): the collection where probabilities are known
     weights : "design" (default: 1 / inclusion probability), "equal", or "rank-power" (the paper's rule)
+    power : of the rank, with weights "rank-power"; default 5, the paper's
     policy : "drop" or "worst": judged pairs that a system does not score; default: drop, but worst for TREC runs
     direction : "higher", "lower" or "auto" (default), for all systems or by system
     measures : names of ir-measures in place of nDCG@10, P@10, AP and RR
@@ -202,6 +204,7 @@ def score(
         "relevance": relevance,
         "correlation": correlation,
         "weights": weights,
+        "power": power,
         "policy": policy,
         "measures": None if measures is None else tuple(measures),
         "replicates": replicates,

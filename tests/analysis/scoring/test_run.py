@@ -187,17 +187,19 @@ def test_judgments_without_probabilities_weigh_alike_and_say_so() -> None:
     assert result["s0"].average_precision.value == equal["s0"].average_precision.value
 
 
-def test_the_papers_weights_follow_its_pseudo_code() -> None:
+@pytest.mark.parametrize("power", [5.0, 1.0, 0.2])
+def test_the_papers_weights_follow_its_pseudo_code(power: float) -> None:
     judgments, scores = tables(systems=(0.7,))
     order = np.argsort(-scores["score"].to_numpy())
     relevant = (judgments["judgment"].to_numpy() > 3.5)[order]
-    weight = np.arange(1, len(order) + 1) ** 5.0
+    weight = np.arange(1, len(order) + 1) ** power
     precision, recall = np.cumsum(weight * relevant) / np.cumsum(weight), np.cumsum(weight * relevant)
     recall /= recall[-1]
     expected = np.sum(np.diff(recall, prepend=0) * precision)
-    system = score_systems(judgments, scores, options=ScoringOptions(weights="rank-power", replicates=10, measures=()))[
-        "s0"
-    ]
+    options = ScoringOptions(weights="rank-power", power=power, replicates=10, measures=())
+    result = score_systems(judgments, scores, options=options)
+    system = result["s0"]
+    assert f"to the power {power:g} " in result.conventions["weights"]
     assert system.average_precision.value == pytest.approx(expected, abs=1e-12)
 
 
@@ -217,6 +219,8 @@ def test_few_queries_are_warned_of() -> None:
 def test_a_wrong_choice_is_refused_in_words() -> None:
     with pytest.raises(RelstudyError, match="weights are design, equal or rank-power; not 'x'"):
         ScoringOptions(weights="x")
+    with pytest.raises(RelstudyError, match="a power of the rank goes with weights by rank-power, not with design"):
+        ScoringOptions(power=1)
     with pytest.raises(RelstudyError, match="threshold is a number on the judgments' scale, not nan"):
         ScoringOptions(threshold=float("nan"))
     with pytest.raises(RelstudyError, match="coverage policy is auto, drop or worst; not 'x'"):

@@ -158,7 +158,7 @@ def test_bagging_by_multinomial_counts_is_resampling_pairs() -> None:
     scores, judgments = np.round(rng.normal(size=60), 1), rng.integers(1, 6, 60).astype(float)
     pairs = sort_pairs(scores, judgments)
     drawn = np.random.default_rng(4)
-    x, y, _, starts = pairs
+    x, y, starts = pairs.scores, pairs.judgments, pairs.starts
     for fit in bootstrap_fits(pairs, 20, 4, True):
         index = drawn.integers(0, 60, 60)
         peer = IsotonicRegression(out_of_bounds="clip").fit(x[index], y[index]).predict(x[starts])
