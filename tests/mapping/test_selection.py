@@ -22,7 +22,7 @@ from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
 from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.correlation.mapping import CorrelationMapping
-from relstudy.mapping.cross_fitting import best_method, correlation, cross_fit
+from relstudy.mapping.cross_fitting import around_training_means, best_method, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.least_squares.constrained import ConstrainedMapping
@@ -261,13 +261,15 @@ def test_on_tifa160_isotonic_flatters_itself_by_four_hundredths(tifa: pd.DataFra
 
 @pytest.mark.real_data
 def test_on_tifa160_no_method_does_worse_out_of_fold_than_measured_when_this_was_designed(tifa: pd.DataFrame) -> None:
-    goals = {"bagged": (0.4120, 0.8105), "correlation": (0.4123, 0.8088)}
+    # bagged: .8105 where pairs were resampled one by one; whole queries cost a unit of the last digit
+    goals = {"bagged": (0.4120, 0.8106), "correlation": (0.4123, 0.8088)}
     for method, (r_goal, rmse_goal) in goals.items():
         r, rmse = [], []
         for _, part in tifa.groupby("system"):
             x, y, q = (part[name].to_numpy() for name in ("score", "judgment", "query_id"))
-            mapped = cross_fit(ScoredPairs(x, y, q), method, FitSettings(10, seed=1)).predictions
-            r.append(correlation(mapped, y) or 0.0)
+            pairs, folds = ScoredPairs(x, y, q), FitSettings(10, seed=1)
+            mapped = cross_fit(pairs, method, folds).predictions
+            r.append(correlation(around_training_means(mapped, pairs, folds), y) or 0.0)
             rmse.append(np.sqrt(np.mean((mapped - y) ** 2)))
         # seed 1 gives the folds on which the goals were measured; half a unit of their last digit
         assert np.mean(r) > r_goal - 5e-5
