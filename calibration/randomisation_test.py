@@ -58,7 +58,7 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
 
     A permutation p can't be below one over the number of permutations; where fewer than ten go beyond what was
     observed, the tail is that of Pearson's type III curve with the permutations' mean, variance and skewness (Josse,
-    Pages and Husson 2008).
+    Pagès and Husson 2008).
 
     Returns
     -------

@@ -10,25 +10,21 @@ four baselines at 32 bits against people, beside their mean average precision ag
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
 
-# A neighbour of this file has the name of a library (coverage), so this folder must not come first.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
-from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
-from relstudy.analysis.hashing.encoders import ENCODERS  # noqa: E402
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
-from relstudy.analysis.hashing.people.audit import audit_truths  # noqa: E402
-from relstudy.analysis.hashing.people.scores import DescribedItems, graded_ndcg, hamming_scores  # noqa: E402
-from relstudy.analysis.hashing.truth.labels import Labels, mask_words  # noqa: E402
-from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems  # noqa: E402
-from relstudy.calibration.judgments import read_judgments  # noqa: E402
-from relstudy.common.console import print_table  # noqa: E402
-from relstudy.studyapp.collection.items import Collection  # noqa: E402
+from relstudy.analysis.hashing.counting.counts import count
+from relstudy.analysis.hashing.encoders import ENCODERS
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.people.audit import audit_truths
+from relstudy.analysis.hashing.people.scores import DescribedItems, graded_ndcg, hamming_scores
+from relstudy.analysis.hashing.truth.labels import Labels, mask_words
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.calibration.judgments import read_judgments
+from relstudy.common.console import print_table
+from relstudy.studyapp.collection.items import Collection
 
 ENCODED = ("lsh", "pcah", "itq", "spherical")
 

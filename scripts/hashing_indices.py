@@ -12,30 +12,26 @@ pairs of all. Below the table stands Kendall's tau-b of each index's order of th
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import kendalltau
 
-# A neighbour of this file has the name of a library (coverage), so this folder must not come first.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
-from relstudy.analysis.hashing.codes.packed import Codes  # noqa: E402
-from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
-from relstudy.analysis.hashing.encoders import ENCODERS, GRH  # noqa: E402
-from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS  # noqa: E402
-from relstudy.analysis.hashing.metrics.ball import ramap  # noqa: E402
-from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision  # noqa: E402
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
-from relstudy.analysis.hashing.people.scores import hamming_scores  # noqa: E402
-from relstudy.analysis.hashing.truth.labels import Labels, mask_words  # noqa: E402
-from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems  # noqa: E402
-from relstudy.calibration.judgments import read_judgments  # noqa: E402
-from relstudy.common.console import print_table, progress  # noqa: E402
-from relstudy.studyapp.collection.items import Collection  # noqa: E402
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import count
+from relstudy.analysis.hashing.encoders import ENCODERS, GRH
+from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
+from relstudy.analysis.hashing.metrics.ball import ramap
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.people.scores import hamming_scores
+from relstudy.analysis.hashing.truth.labels import Labels, mask_words
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.calibration.judgments import read_judgments
+from relstudy.common.console import print_table, progress
+from relstudy.studyapp.collection.items import Collection
 
 RADIUS = 2
 INDICES = ("mAP", f"mLGAP@{RADIUS}", f"RAMAP@{RADIUS}")

@@ -10,26 +10,21 @@ database give the figures. Prints which settings were taken, and mean, standard 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-# A neighbour of this file has the name of a library (coverage), so this folder must not come first.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
-from relstudy.analysis.hashing.counting.counts import CountTable, count  # noqa: E402
-from relstudy.analysis.hashing.encoders import ENCODERS  # noqa: E402
-from relstudy.analysis.hashing.encoders.base import Encoder  # noqa: E402
-from relstudy.analysis.hashing.metrics.comparison import compare_splits  # noqa: E402
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
-from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402
-from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
-from relstudy.analysis.hashing.truth.splits import repeated  # noqa: E402
-from relstudy.common.console import print_table, progress  # noqa: E402
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.encoders import ENCODERS
+from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.metrics.comparison import compare_splits
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.hashing.truth.splits import repeated
+from relstudy.common.console import print_table, progress
 
 SIZES = {"test_queries": 200, "test_database": 700, "validation_queries": 100, "validation_database": 300}
 SETTINGS: dict[str, list[dict[str, float]]] = {

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -29,27 +28,24 @@ from typing import Any
 
 import numpy as np
 
-# A neighbour of this file has the name of a library (coverage), so this folder must not come first.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
-from relstudy.analysis.hashing.codes.packed import Codes  # noqa: E402
-from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
-from relstudy.analysis.hashing.demonstration.extension import extended  # noqa: E402
-from relstudy.analysis.hashing.encoders import LSH  # noqa: E402
-from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH  # noqa: E402
-from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, segments  # noqa: E402
-from relstudy.analysis.hashing.lookup.sweep import timed  # noqa: E402
-from relstudy.analysis.hashing.metrics.ball import ramap, ramap_from_precision  # noqa: E402
-from relstudy.analysis.hashing.metrics.conventions import PRESETS  # noqa: E402
-from relstudy.analysis.hashing.metrics.health import code_health  # noqa: E402
-from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision  # noqa: E402
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
-from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius  # noqa: E402
-from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402
-from relstudy.analysis.hashing.truth.relevance import LabelTruth  # noqa: E402
-from relstudy.common.console import print_table, say  # noqa: E402
-from relstudy.common.tables import write_json  # noqa: E402
-from scripts.hashing_features import DATA, gradient_features, read_pictures  # noqa: E402
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.counting.counts import count
+from relstudy.analysis.hashing.demonstration.extension import extended
+from relstudy.analysis.hashing.encoders import LSH
+from relstudy.analysis.hashing.encoders.deep.encoders import DSH, MDSH, DeepEncoder, DispersedDSH
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, segments
+from relstudy.analysis.hashing.lookup.sweep import timed
+from relstudy.analysis.hashing.metrics.ball import ramap, ramap_from_precision
+from relstudy.analysis.hashing.metrics.conventions import PRESETS
+from relstudy.analysis.hashing.metrics.health import code_health
+from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
+from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.common.console import print_table, say
+from relstudy.common.tables import write_json
+from scripts.hashing_features import DATA, gradient_features, read_pictures
 
 TABLE_1 = {(12, "dsh"): (0.2633, 0.6012), (24, "dsh"): (0.2889, 0.6407),
            (12, "dispersed"): (0.2796, 0.3008), (24, "dispersed"): (0.3461, 0.3124)}  # fmt: skip

@@ -80,7 +80,9 @@ class Steepness:
         return cls(value, simulated, (value**2 / 2 + (0.0 if stated else 1.0)) / queries)
 
     def power(self, queries: np.ndarray | float, alpha: float) -> np.ndarray:
-        """Chance to find the difference, averaged over what the pilot leaves uncertain (O'Hagan and others 2005).
+        """Chance to find the difference, averaged over what the pilot leaves uncertain.
+
+        The assurance of O'Hagan, Stevens and Campbell 2005.
 
         Examples
         --------

@@ -63,12 +63,12 @@ def _asked(block: Block) -> dict[str, Any]:
 def _count_ratings(connection: sa.Connection) -> Mapping[str, int]:
     """How many ratings each block has; practice does not count."""
     query = (
-        sa.select(assignments.c.block, sa.func.count().label("count"))
+        sa.select(assignments.c.block, sa.func.count().label("number"))
         .join(ratings, ratings.c.assignment_id == assignments.c.id)
         .where(assignments.c.kind != "practice")
         .group_by(assignments.c.block)
     )
-    return {row.block: row.count for row in connection.execute(query)}
+    return {row.block: row.number for row in connection.execute(query)}
 
 
 def _refusal(name: str, asked: Mapping[str, Any], block: Block | None, count: int) -> str:
