@@ -3,7 +3,8 @@
     python scripts/calibration_panels.py [--quick]
 
 Prints the tables of docs/calibration.md in Markdown. Leave-one-out correlation by five folds over unique pairs; each
-line averages over panels, and differences come with twice their standard error over panels.
+line averages over panels, and differences come with twice their standard error over panels. Raters count alike, so that
+the lines alone are compared.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def sorted_table(quick: bool) -> None:
 
 
 def correlation(panel: Panel, method: str, seed: int = 0) -> float:
-    value = leave_one_out_correlation(panel, method, seed=seed).value
+    value = leave_one_out_correlation(panel, method, weighted=False, seed=seed).value
     return float("nan") if value is None else value
 
 
