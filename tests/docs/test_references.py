@@ -8,7 +8,7 @@ import pytest
 
 from tests.places import ROOT
 
-NAME = r"[A-Z][\w'-]+"
+NAME = r"(?:O')?[A-Z][\w-]+"
 CITATION = re.compile(rf"{NAME}(?:(?:, | and |, \w\. ){NAME})*(?: et al\.| and others)?,? \(?(?:19|20)\d\d[a-c]?\b")
 FOLDERS = ("analysis", "calibration", "mapping", "studyapp", "relstudy/api", "relstudy/common")
 MONTHS = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"}
