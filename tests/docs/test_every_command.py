@@ -23,6 +23,8 @@ WHY_NOT = {
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy demo": "takes a minute; tests/end_to_end runs it",
     "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
+    "relstudy hash buckets itq.npz": "the page's first block makes itq.npz; tests/analysis/hashing/commands runs it",
+    "relstudy hash encode itq --load": "needs the same itq.npz; tests/analysis/hashing/encoders runs it",
     "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn anew",
 }
 """Beginnings of commands that are not run here, and why."""

@@ -157,8 +157,9 @@ def test_values_stay_and_intervals_shrink_where_much_of_the_collection_is_in_the
     judgments, scores = tables(systems=(0.9, 0.6), queries=30)
     level = np.repeat(np.random.default_rng(2).normal(size=30), 15)
     judgments = judgments.assign(judgment=judgments["judgment"] + level, inclusion_probability=0.95)
-    plain = score_systems(judgments, scores, options=FEW)
-    corrected = score_systems(with_fraction(judgments, 0.8), scores, options=FEW)
+    known = with_fraction(judgments, 0.8)
+    plain = score_systems(known.drop(columns="query_probability"), scores, options=FEW)
+    corrected = score_systems(known, scores, options=FEW)
     assert plain.conventions["population"] == "not corrected: query_probability unknown for 30 of 30 queries"
     assert corrected.conventions["population"] == "finite population of queries: f = 0.8, corrected"
     for name in ("s0", "s1"):

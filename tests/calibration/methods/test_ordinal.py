@@ -189,7 +189,7 @@ def test_on_tifa160_the_ordinal_model_agrees_out_of_sample_as_well_as_the_lines_
     none, shrunk, ordinal = (leave_one_out_correlation(panel, method).value for method in ("none", "shrunk", "ordinal"))
     assert none is not None and shrunk is not None
     # L-BFGS stops within a millionth of the mode; what was measured has four digits.
-    assert ordinal == pytest.approx(0.7918, abs=1e-4)
+    assert ordinal == pytest.approx(0.7952, abs=1e-4)
     assert ordinal > max(none + 0.008, shrunk)
 
 
