@@ -1,0 +1,55 @@
+"""Rows of a table told apart by a column: by paradigm, by interface, by block, by any column of theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
+from relstudy.common.tables import read_table
+
+MOST_GROUPS = 50
+EMPTY = "(none)"
+
+
+def groups_of(
+    judged: pd.DataFrame, column: str, pairs_file: Path | None = None, table: str = "the judgments"
+) -> np.ndarray:
+    """The value of a column for each row, as text [rows]; "(none)" where it is empty.
+
+    Parameters
+    ----------
+    judged : query_id, result_id and other columns
+    column : one of them, or of the table of pairs
+    pairs_file : a table of pairs (query_id, result_id and other columns) for columns that it lacks, or None
+    table : what messages call it
+
+    Raises
+    ------
+    RelstudyError
+        where neither table has the column, or it has too many values
+    """
+    if column in judged:
+        values = judged[column]
+    else:
+        pairs = read_table(pairs_file, *PAIR).frame if pairs_file is not None and pairs_file.is_file() else None
+        if pairs is None or column not in pairs:
+            columns = [name for name in judged if name not in PAIR]
+            beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]
+            raise RelstudyError(
+                f"--by: there is no column {column!r} in {table}; there are: {', '.join(map(str, columns))}"
+                + (f"; and in {pairs_file}: {', '.join(map(str, beside))}" if beside else "")
+            )
+        one = pairs.drop_duplicates(PAIR)[[*PAIR, column]]
+        values = judged[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
+    if values.dtype.kind == "f" and (values.dropna() % 1 == 0).all():
+        values = values.astype("Int64")
+    text = values.astype("str").str.strip().mask(values.isna(), "")
+    groups = text.where(text != "", EMPTY).to_numpy(dtype=object)
+    number = len(set(groups))
+    if number > MOST_GROUPS:
+        raise RelstudyError(f"--by {column}: {number} values are too many; up to {MOST_GROUPS} groups are told apart")
+    return groups

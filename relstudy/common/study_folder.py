@@ -1,0 +1,54 @@
+"""Where the tables of a study's folder are: commands that take tables take the folder, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relstudy.common.errors import RelstudyError
+
+SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
+
+
+def score_files(folder: Path) -> list[Path]:
+    """The score tables and runs in FOLDER/scores, by name; none where there is no such folder."""
+    beneath = (folder / "scores").glob("*")
+    return sorted(path for path in beneath if path.name.endswith(SCORE_ENDINGS) and path.is_file())
+
+
+def table_in(folder: Path, name: str, made_by: str) -> Path:
+    """A table of a study's folder.
+
+    Parameters
+    ----------
+    made_by : the command that writes it, for the message
+
+    Raises
+    ------
+    RelstudyError
+        where it is not there
+    """
+    path = folder / name
+    if not path.is_file():
+        raise RelstudyError(f"{folder}: there is no {name} in this folder; `{made_by}` writes it")
+    return path
+
+
+def scores_in(folder: Path) -> list[str]:
+    """The score files of a study's folder.
+
+    Raises
+    ------
+    RelstudyError
+        where there are none
+    """
+    files = score_files(folder)
+    if not files:
+        raise RelstudyError(f"{folder}: there is no score table in its scores/; `relstudy sample` keeps them there")
+    return [str(file) for file in files]
+
+
+def only_folder(arguments: tuple[str, ...]) -> Path | None:
+    """The study's folder, where a command was given one folder in place of its tables."""
+    if len(arguments) == 1 and Path(arguments[0]).is_dir():
+        return Path(arguments[0])
+    return None

@@ -1,0 +1,67 @@
+"""Numbers and names as they stand in a sentence; one way for every page and every command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+IN_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def count_of(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "query", "queries"), count_of(1200, "query", "queries"), count_of(2, "pair")
+    ('1 query', '1,200 queries', '2 pairs')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def in_words(number: int) -> str:
+    """A small number as a word, a greater one in digits.
+
+    Examples
+    --------
+    >>> in_words(3), in_words(12)
+    ('three', '12')
+    """
+    return IN_WORDS[number] if 0 <= number < len(IN_WORDS) else f"{number:,}"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names as in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def listed_some(names: Sequence[str], most: int = 4) -> str:
+    """Names as in a sentence, of many the first ones and how many more there are.
+
+    Examples
+    --------
+    >>> listed_some(["a", "b"]), listed_some(list("abcdefg"))
+    ('a and b', 'a, b, c and 4 more')
+    """
+    if len(names) <= most:
+        return listed(names)
+    shown = list(names[: most - 1])
+    return listed([*shown, f"{len(names) - len(shown):,} more"])
+
+
+def sentence(text: str) -> str:
+    """A phrase as a sentence: its first letter large, a full stop at its end.
+
+    Examples
+    --------
+    >>> sentence("no measure tells a and b apart")
+    'No measure tells a and b apart.'
+    """
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
