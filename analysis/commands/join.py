@@ -1,0 +1,100 @@
+"""`relstudy join`: judgments on several scales, put on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from relstudy.analysis.linking.link import ScaleLink
+    from relstudy.common.estimates import Estimate
+
+
+@click.command()
+@click.argument("tables", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
+@click.option("--pairs", type=click.Path(path_type=Path), help="The pairs table that all of them were drawn by.")
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds, whole queries each.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of folds, resampling and random methods.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, folds: int, seed: int, as_json: bool) -> None:
+    """Put judgments given on different scales on the scale of the first of TABLES.
+
+    TABLES are judgments (tables, or folders that `relstudy calibrate` wrote), NAME=PATH to name one. The map of each
+    scale is fitted to the pairs judged on both, and checked on queries it has not seen. Writes judgments.csv, whose
+    column interface says where a judgment is from, and each map as NAME.json.
+
+    \b
+    relstudy calibrate ratings.csv -o study --by scale
+    relstudy join study/1-5 study/1-9 study/binary -o joined --pairs pairs.csv
+    """
+    from relstudy.analysis.linking.joined import join_judgments
+    from relstudy.calibration.judgments import read_judgments, write_judgments
+    from relstudy.common.file_names import file_names
+    from relstudy.mapping.scored_pairs import FitSettings
+
+    if output.is_file():
+        raise RelstudyError(f"{output}: this is a file; -o needs a folder")
+    named = _named(tables)
+    read = {name: read_judgments(path) for name, path in named.items()}
+    joined = join_judgments(
+        read, pairs, FitSettings(folds, seed, "higher"), lambda names: progress(names, "scales", len(names))
+    )
+    write_judgments(joined.judgments, output / "judgments.csv")
+    files = file_names(list(joined.links))
+    for name, link in joined.links.items():
+        link.mapping.write(output / f"{files[name]}.json")
+    if as_json:
+        for note in joined.notes:
+            say(note)
+        print_json(joined.as_json())
+        return
+    _print(joined.links)
+    for note in joined.notes:
+        click.echo(note)
+    say(f"wrote {output / 'judgments.csv'}, {', '.join(str(output / f'{file}.json') for file in files.values())}")
+
+
+def _named(tables: tuple[Path, ...]) -> dict[str, Path]:
+    """Each table under its name: that stated, else the folder's, else the file's."""
+    named: dict[str, Path] = {}
+    for given in tables:
+        name, equals, path = str(given).partition("=")
+        file = Path(path) if equals and not given.exists() else given
+        if file is given:
+            name = file.name if file.is_dir() else file.parent.name if file.stem == "judgments" else file.stem
+        if name in named:
+            raise RelstudyError(f"two tables are called {name!r}; NAME=PATH gives them names of their own")
+        named[name] = file / "judgments.csv" if file.is_dir() else file
+    return named
+
+
+def _print(links: dict[str, ScaleLink]) -> None:
+    def cells(figure: Estimate) -> list[str]:
+        if figure.value is None:
+            return ["–", ""]
+        return [f"{figure.value:.3f}", "" if figure.low is None else f"[{figure.low:.3f}, {figure.high:.3f}]"]
+
+    rows = [
+        [
+            *(name, str(link.pairs), str(link.queries)),
+            *(cell for figure in (link.pearson, link.spearman, link.without_noise) for cell in cells(figure)),
+        ]
+        for name, link in links.items()
+    ]
+    onto = next(iter(links.values())).onto
+    header = [f"judged as {onto} too", "pairs", "queries", "Pearson", "95 %", "Spearman", "95 %"]
+    print_table(rows, [*header, "without noise", "95 %"])
+    click.echo()
+    rows = [
+        [name, link.choice.best, *cells(link.out_of_fold), *cells(link.error), *cells(link.stretched)]
+        for name, link in links.items()
+    ]
+    header = [f"mapped to {onto}", "by", "correlation", "95 %", "RMSE", "95 %", "RMSE if only stretched", "95 %"]
+    print_table(rows, header)
+    click.echo(f"Maps are checked out of fold, folds by query; errors are on the scale of {onto}.")

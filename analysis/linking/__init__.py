@@ -1,0 +1,1 @@
+"""Judgments given on different scales, put on one."""

@@ -1,0 +1,132 @@
+"""Judgments of several interfaces in one table, on the scale of the first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.linking.link import ScaleLink, link_scales
+from relstudy.calibration.design import with_design
+from relstudy.calibration.judgments import COLUMNS, Judgments
+from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR, PROBABILITIES
+from relstudy.common.tables import Checked, pair_keys
+from relstudy.mapping.scored_pairs import FitSettings
+
+SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """What joining gives.
+
+    Parameters
+    ----------
+    judgments : one row a pair, in the order of the tables; `interface` names the table a judgment is from, and
+        `judgment_given` is what it was there. A pair that several have judged keeps the first's
+    links : interface -> its link to the first
+    notes : what a person should know, one sentence each
+    """
+
+    judgments: Judgments
+    links: dict[str, ScaleLink]
+    notes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain JSON, without the judgments."""
+        return {
+            "scale": self.judgments.scale.as_json(),
+            "pairs": len(self.judgments),
+            "links": {name: link.as_json() for name, link in self.links.items()},
+            "notes": list(self.notes),
+        }
+
+
+def join_judgments(
+    tables: Mapping[str, Judgments],
+    pairs: str | os.PathLike[str] | Checked | None = None,
+    settings: FitSettings | None = None,
+    progress: Callable[[Sequence[str]], Iterable[str]] = iter,
+) -> Joined:
+    """Map every table's judgments to the scale of the first, and put them in one table.
+
+    A mapped judgment is what one expects on the first scale of a pair judged so on its own; its standard error is the
+    root mean squared error out of fold, which counts the noise of the first table's judgments too and so is on the safe
+    side. Its `relevant_share` is mapped likewise.
+
+    Parameters
+    ----------
+    tables : interface -> judgments, at least two; the first gives the scale
+    pairs : the pairs table that all of them were drawn by, for inclusion probabilities; without it those of the tables
+        are kept where the tables agree on every common pair, and else left empty, because a pair's chance of being
+        judged at all then takes both designs
+    settings : folds and seed of the maps
+    progress : wraps the names of the tables to map, to show how far it is
+
+    Raises
+    ------
+    RelstudyError
+        where there is one table only, or two share too few pairs
+    """
+    if len(tables) < 2:
+        raise RelstudyError("joining takes judgments on two scales or more, and there is one table")
+    first_name, *others = tables
+    first = tables[first_name]
+    links = {name: link_scales(first, tables[name], (first_name, name), settings) for name in progress(others)}
+    frames = [_plain(first, first_name).assign(judgment_given=first.frame["judgment"].to_numpy())]
+    frames += [_mapped(_plain(tables[name], name), link, first) for name, link in links.items()]
+    stacked = pd.concat(frames, ignore_index=True)
+    frame = stacked[~stacked.duplicated(PAIR)].reset_index(drop=True).assign(**first.scale.scale.columns())
+    judgments = Judgments(frame, first.scale)
+    if pairs is not None:
+        judgments, drawn = with_design(judgments, pairs)
+        notes = [drawn.response.sentence(), judgments.probability_note()]
+    elif apart := _designs_apart(tables):
+        judgments = replace(judgments, frame=frame.drop(columns=[n for n in PROBABILITIES if n in frame]))
+        notes = [apart]
+    else:
+        notes = [judgments.probability_note()]
+    repeated = len(stacked) - len(frame)
+    counts = frame["interface"].value_counts()
+    notes.append(f"{repeated} judgments of pairs that an earlier table holds are left out" if repeated else None)
+    notes.append("judgments by table: " + ", ".join(f"{name} {counts.get(name, 0)}" for name in tables))
+    return Joined(judgments, links, tuple(note for note in notes if note is not None))
+
+
+def _plain(judgments: Judgments, name: str) -> pd.DataFrame:
+    kept = [column for column in (*COLUMNS, "paradigm") if column in judgments.frame]
+    return judgments.frame[kept].assign(interface=name).reset_index(drop=True)
+
+
+def _mapped(frame: pd.DataFrame, link: ScaleLink, first: Judgments) -> pd.DataFrame:
+    given = frame["judgment"].to_numpy(dtype=float)
+    columns: dict[str, Any] = {
+        "judgment": link.mapping.predict(given),
+        "judgment_given": given,
+        "standard_error": link.error.value,
+        "relevant_share": np.nan if link.relevant is None else link.relevant.predict(given),
+        "relevance_cut": first.frame["relevance_cut"].iloc[0] if "relevance_cut" in first.frame else np.nan,
+    }
+    return frame.assign(**columns)
+
+
+def _designs_apart(tables: Mapping[str, Judgments]) -> str | None:
+    """Why the tables' inclusion probabilities are not those of the joined table; None where they are."""
+    (first_name, first), *others = tables.items()
+    known = pd.Series(first.probability, pair_keys(first.frame))
+    for name, other in others:
+        beside = pd.DataFrame({"one": known, "other": pd.Series(other.probability, pair_keys(other.frame))})
+        common = beside.loc[known.index.intersection(pair_keys(other.frame))]
+        differing = int((~np.isclose(common["one"], common["other"], rtol=SAME, atol=0, equal_nan=True)).sum())
+        if differing:
+            return (
+                f"inclusion probabilities are left empty: {first_name} and {name} have different ones for {differing} "
+                f"of {len(common)} common pairs, and a pair's chance to be judged in either takes both designs; where "
+                "all were drawn as one, --pairs pairs.csv gives them"
+            )
+    return None

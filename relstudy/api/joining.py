@@ -1,0 +1,114 @@
+"""From judgments on several scales to judgments on one: `join`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from relstudy.analysis.linking import joined
+from relstudy.api.inputs import Source, judgments_of, table_of
+from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import figure_of
+from relstudy.common.shown import Shown
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.plots import mapping_figure
+from relstudy.mapping.scored_pairs import FitSettings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JoinedJudgments(Shown):
+    """Judgments of several interfaces on the scale of the first.
+
+    Parameters
+    ----------
+    result : judgments, links and notes as the command holds them
+    """
+
+    result: joined.Joined
+
+    @property
+    def judgments(self) -> pd.DataFrame:
+        """One row a pair: what `relstudy join` writes to judgments.csv. `interface` names the table that a judgment is
+        from, `judgment_given` is what it was there, on its own scale."""
+        return self.result.judgments.frame
+
+    @property
+    def mappings(self) -> dict[str, FittedMapping]:
+        """Interface -> the monotone map from its scale to the first's."""
+        return {name: link.mapping for name, link in self.result.links.items()}
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row an interface but the first: common pairs, correlations with the first, errors of its map."""
+        figures = ("pearson", "spearman", "without_noise", "out_of_fold", "error", "stretched")
+        rows = []
+        for name, link in self.result.links.items():
+            row: dict[str, Any] = {"interface": name, "pairs": link.pairs, "queries": link.queries}
+            for figure in figures:
+                estimate = getattr(link, figure)
+                row |= {figure: estimate.value, f"{figure}_low": estimate.low, f"{figure}_high": estimate.high}
+            rows.append(row | {"method": link.choice.best})
+        return pd.DataFrame(rows)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything that `relstudy join --json` prints."""
+        return self.result.as_json()
+
+    def plot(self, interface: str | None = None) -> Figure:
+        """The map from one interface's scale to the first's, over the pairs judged on both; the first map if none is
+        named."""
+        names = list(self.result.links)
+        if interface is not None and interface not in names:
+            raise RelstudyError(f"there is no map of {interface!r}; there are: {', '.join(names)}")
+        link = self.result.links[interface or names[0]]
+        return figure_of(lambda: mapping_figure(link.mapping, link.common.scores, link.common.judgments))
+
+    def heading(self) -> str:
+        """How many judgments on which scale."""
+        return f"{len(self.judgments):,} judgments on the scale {self.result.judgments.scale.scale.name}"
+
+    def overview(self) -> pd.DataFrame:
+        """The judgments."""
+        names = ["query_id", "result_id", "judgment", "interface", "judgment_given", "inclusion_probability"]
+        return self.judgments[names]
+
+    def remarks(self) -> Sequence[str]:
+        """What a person should know."""
+        return self.result.notes
+
+
+def join(
+    judgments: Mapping[str, Any], *, pairs: Source | None = None, folds: int = 10, seed: int = 0
+) -> JoinedJudgments:
+    """Put judgments given on different scales on the scale of the first, as `relstudy join` does.
+
+    Parameters
+    ----------
+    judgments : name -> judgments (what `calibrate` gives, a path or a DataFrame), at least two; the first gives the
+        scale, and every other needs 20 pairs of 5 queries in common with it
+    pairs : the pairs table (path or DataFrame) that all of them were drawn by, for inclusion probabilities
+    folds, seed : of the maps and their check
+
+    Raises
+    ------
+    RelstudyError
+        where a table has faults, or two have too few pairs in common
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ids = {"query_id": [f"q{i % 6}" for i in range(24)], "result_id": [f"x{i}" for i in range(24)]}
+    >>> stars = pd.DataFrame({**ids, "judgment": np.arange(24) % 5 + 1.0})
+    >>> nine = stars.assign(judgment=2 * stars["judgment"] - 1, scale_low=1, scale_high=9)
+    >>> round(float(join({"stars": stars, "nine": nine}).mappings["nine"].predict(7.0)), 1)
+    4.0
+    """
+    read = {name: judgments_of(source)[0] for name, source in judgments.items()}
+    table = None if pairs is None else table_of(pairs, "the pairs")
+    return JoinedJudgments(joined.join_judgments(read, table, FitSettings(folds, seed, "higher")))
