@@ -1,0 +1,124 @@
+"""`relstudy judge-check`: is an automatic judge any good, and for what?"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from relstudy.common.console import print_json, print_table
+from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from relstudy.analysis.judges.check import JudgeCheck
+    from relstudy.common.estimates import Estimate
+
+
+@click.command("judge-check")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
+@click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
+@click.option("--replicates", type=click.IntRange(1), default=1000, show_default=True, help="Bootstrap replicates.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int, seed: int, as_json: bool) -> None:
+    """Hold the judge NAME of the study in FOLDER against people's judgments.
+
+    People are the measure: what each grade is worth, how much the judge explains, whether it agrees with people as
+    well as one of them does, whether it favours a system, and by how much it would shorten each interval. Systems are
+    those of FOLDER/scores that have a score for every pair which the judge was given.
+
+    \b
+    relstudy judge-check my-study --judge model
+    """
+    from relstudy.analysis.judges.check import check_judge_against
+    from relstudy.analysis.judges.study import read_judged_study
+    from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.common.tables import read_json
+
+    options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
+    path = folder / "judges" / f"{name}.csv" if not Path(name).is_file() else Path(name)
+    if not path.is_file():
+        there = sorted(each.stem for each in (folder / "judges").glob("*.csv"))
+        known = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
+        raise RelstudyError(f"{path}: there is no such judge; {known}")
+    study = read_judged_study(folder, path, options, judgments)
+    check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
+    described = path.with_suffix(".json")
+    repeated = read_json(described).get("repeated") if described.is_file() else None
+    if as_json:
+        print_json(check.as_json() | {"repeated": repeated, "notes": list(study.notes)})
+        return
+    _print(check, repeated)
+    for note in study.notes:
+        click.echo(note)
+
+
+def _print(check: JudgeCheck, repeated: dict[str, int] | None) -> None:
+    numbers = check.judge.as_json()
+    click.echo(
+        f"Judge {check.judge.name}: {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
+        f"{numbers['queries']:,} queries. Of pairs with a grade, people say:"
+    )
+    rows = [
+        [
+            str(row["grade"]),
+            f"{row['pairs']:,}",
+            f"{row['judged']:,}",
+            _number(float(row["relevant_share"])),
+            _number(float(row["judgment"])),
+        ]
+        for row in check.grades.to_dict("records")
+    ]
+    print_table(rows, ["grade", "pairs", "judged", "relevant", "judgment"])
+    click.echo()
+    click.echo(f"It explains {_with_ends(check.explained['r_squared'])} of the variance of people's judgments (R2), ")
+    click.echo(f"and its grades correlate with them by {_with_ends(check.explained['spearman'])} (Spearman).")
+    beside = check.beside
+    if beside.person is not None and beside.judge is not None:
+        click.echo(
+            f"With the mean of the others, a person correlates by {beside.person:.3f} and the judge by "
+            f"{beside.judge:.3f}: {_with_ends(beside.difference)} ({beside.raters} raters left out in turn)."
+        )
+    if repeated:
+        click.echo(f"Asked again, it gave the same grade for {repeated['same']} of {repeated['asked']} pairs.")
+    silent = [f"{share:.1%} of {what} pairs" for what, share in check.refusals["by_people"].items()]
+    click.echo(f"It gave no answer for {' and '.join(silent)}.")
+    if check.circular:
+        click.echo()
+        rows = [
+            [
+                name,
+                _with_ends(check.bias[name]) if name in check.bias else "–",
+                f"{partial:.2f}",
+                f"{check.refusals['by_system'][name]:.1%}",
+            ]
+            for name, partial in check.circular.items()
+        ]
+        print_table(rows, ["system", "bias (P at 20 %)", "beyond people", "no answer"])
+        click.echo(
+            "Bias: the relevant share of a system's best 20 % by what the grades are worth minus by people, against "
+            "the mean of the systems."
+        )
+    if check.order.value is not None:
+        click.echo(f"The judge alone orders the systems as people do by tau {_with_ends(check.order)}.")
+    if len(check.expected):
+        click.echo()
+        rows = [
+            [str(row["index"]), f"{row['width']:.2f}", f"{row['worth']:,}"] for row in check.expected.to_dict("records")
+        ]
+        print_table(rows, ["index", "width with the judge", "worth judged pairs"])
+    for warning in check.warnings:
+        click.echo(f"Warning: {warning}")
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _with_ends(figure: Estimate) -> str:
+    if figure.value is None:
+        return f"– ({figure.reason})"
+    return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})")

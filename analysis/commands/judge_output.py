@@ -1,0 +1,47 @@
+"""How what a judge adds to a scoring run is printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from relstudy.common.console import print_table
+
+if TYPE_CHECKING:
+    from relstudy.analysis.judges.run import AssistedScores
+    from relstudy.common.estimates import Estimate
+
+SHOWN = (
+    *("relevant_share", "pearson", "average_precision", "normalised_rank"),
+    *("precision_at_0.05", "precision_at_0.2", "recall_at_0.2"),
+)
+"""The indices that are printed; all are in --json and in the tables (--out)."""
+
+
+def print_assisted(assisted: AssistedScores) -> None:
+    """People alone beside people with the judge's help, a line a system and index."""
+    click.echo()
+    rows = []
+    for system, figures in assisted.systems.items():
+        for index in (name for name in SHOWN if name in figures):
+            each = figures[index]
+            ratio = "–" if each.width_ratio is None else f"{each.width_ratio:.2f}"
+            weights = [f"{weight:.2f}" for weight in each.weights]
+            rows.append([system, index, *_cells(each.people), *_cells(each.estimate), ratio, *weights])
+    both = ["people", "interval", "with the judge", "interval"]
+    print_table(rows, ["system", "index", *both, "width", "l2", "l1"])
+    numbers = assisted.judge.as_json()
+    click.echo(
+        f"Judge {assisted.judge.name}: {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
+        f"{numbers['queries']:,} queries. Width: of the interval with the judge against that of people alone; l2 and "
+        "l1: how much of the judge's correction within and between queries is taken, 0 to 1. Shares of the collection "
+        "are those of the judge's pairs."
+    )
+
+
+def _cells(figure: Estimate) -> list[str]:
+    if figure.value is None:
+        return ["–", ""]
+    ends = "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
+    return [f"{figure.value:.4f}", ends]

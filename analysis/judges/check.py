@@ -1,0 +1,204 @@
+"""Is a judge any good, and for what? People's judgments are the measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
+from relstudy.analysis.judges.estimator import Terms, assist
+from relstudy.analysis.judges.indices import check_weighting, terms_of
+from relstudy.analysis.judges.run import context_for, transform_of
+from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.comparison import order_agreement
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.common.estimates import Estimate
+
+CIRCULAR = 0.5
+"""A judge that correlates so much with a system beyond what people explain of both may be of its kind."""
+AT = "precision_at_0.2"
+EXPECTED = ("relevant_share", AT, "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeCheck:
+    """What people's judgments say of a judge.
+
+    Parameters
+    ----------
+    judge : its table
+    grades : as `grade_table` gives them
+    explained : r_squared and spearman, of people's judgments
+    beside : the judge beside a person
+    bias : by system, the relevant share among its highest 20 % by what the judge's grades are worth minus by people,
+        minus the same over all systems
+    circular : by system, the rank correlation with the judge that people's judgments do not explain
+    order : Kendall's tau between the orders that people and the judge alone give the systems by average precision
+    refusals : as `refusals` gives them
+    expected : DataFrame[index, width, worth]: the width of intervals with the judge against people alone, and how many
+        more judged pairs would make them as short
+    warnings : one sentence each
+    """
+
+    judge: JudgeTable
+    grades: pd.DataFrame
+    explained: Mapping[str, Estimate]
+    beside: Beside
+    bias: Mapping[str, Estimate]
+    circular: Mapping[str, float]
+    order: Estimate
+    refusals: Mapping[str, Mapping[str, float]]
+    expected: pd.DataFrame
+    warnings: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {
+            "judge": self.judge.as_json(),
+            "grades": _records(self.grades),
+            **{name: each.as_json() for name, each in self.explained.items()},
+            "beside_a_person": self.beside.as_json(),
+            "bias": {name: each.as_json() for name, each in self.bias.items()},
+            "beyond_people": dict(self.circular),
+            "order": self.order.as_json(),
+            "refusals": {name: dict(each) for name, each in self.refusals.items()},
+            "expected": _records(self.expected),
+            "warnings": list(self.warnings),
+        }
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
+def check_judge_against(
+    pairs: JudgedPairs,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, pd.DataFrame],
+    judge: JudgeTable,
+    options: ScoringOptions,
+    ratings: pd.DataFrame | None = None,
+) -> JudgeCheck:
+    """Hold a judge against people's judgments.
+
+    Parameters
+    ----------
+    candidates, scores : systems as for `assist_scores`; none are needed for what is not by system
+    ratings : the single ratings (rater_id, query_id, result_id, calibrated), where they are known
+
+    Raises
+    ------
+    RelstudyError
+        where the judge was given none of the judged pairs, or a system has no score for pairs that it was given
+    """
+    context = context_for(pairs, judge, options)
+    universe = Universe(judge, context)
+    of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
+    rankings = {each.name: of_rows[each.name] * (1 if each.direction.higher else -1) for each in candidates}
+    unweighed = check_weighting(universe)
+    terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used) for e in candidates}
+    circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
+    bias = {name: context.estimate(each) for name, each in _biases(terms).items()}
+    return JudgeCheck(
+        judge,
+        grade_table(universe),
+        explained(universe),
+        beside_a_person(universe, ratings, options.level),
+        bias,
+        circular,
+        _order([each["average_precision"] for each in terms.values()], options.level),
+        refusals(universe, rankings),
+        _expected(universe, terms),
+        tuple(_warnings(universe, unweighed, circular, bias)),
+    )
+
+
+def _biases(terms: Mapping[str, Mapping[str, Terms]]) -> dict[str, BootstrapStatistic]:
+    """By system; a judge that knows little pulls all systems to the middle, so the mean over systems is taken off."""
+    by_system = {name: each[AT].judged - each[AT].people for name, each in terms.items()}
+    if len(by_system) < 2:
+        return by_system
+    values = [each.value for each in by_system.values()]
+    replicates = np.stack([each.replicates for each in by_system.values()])
+    mean = BootstrapStatistic(float(np.mean(values)), replicates.mean(axis=0))
+    return {name: each - mean for name, each in by_system.items()}
+
+
+def _order(terms: Sequence[Terms], level: float) -> Estimate:
+    if len(terms) < 3:
+        return Estimate.missing("an order needs three systems")
+    alone = [each.collection or each.sampled or each.judged for each in terms]
+    left, right = (
+        np.stack([np.r_[each.value, each.replicates] for each in figures])
+        for figures in ([each.people for each in terms], alone)
+    )
+    tau = order_agreement(left, right)
+    return BootstrapStatistic(float(tau[0]), tau[1:], "systems are equal by one of the two").estimate(level)
+
+
+def _expected(universe: Universe, terms: Mapping[str, Mapping[str, Terms]]) -> pd.DataFrame:
+    """The mean over systems."""
+    clusters, judged = universe.context.draws.queries, int(universe.given.sum())
+    rows = []
+    for index in EXPECTED if terms else ():
+        helped = [assist(each[index], clusters, transform_of(index)) for each in terms.values()]
+        widths = [each.width_ratio for each in helped if each.width_ratio is not None]
+        if widths:
+            width = float(np.mean(widths))
+            rows.append({"index": index, "width": width, "worth": round(judged * (width**-2 - 1))})
+    return pd.DataFrame(rows, columns=["index", "width", "worth"])
+
+
+def _beyond_people(universe: Universe, ranking: np.ndarray) -> float:
+    """The partial rank correlation of judge and system given people's judgments; 0 where it is undefined."""
+    given = universe.given & np.isfinite(universe.judge.rating[universe.row_of_judged])
+    rows = universe.row_of_judged[given]
+    columns = (universe.judge.rating[rows], ranking[rows], universe.context.pairs.judgment[given])
+    weight, row, times = universe.context.design[given], np.zeros(len(rows), dtype=np.int64), np.ones((1, 1))
+
+    def rho(a: int, b: int) -> float:
+        return (
+            CorrelationBootstrap(row, columns[b], times, weight).correlate(columns[a], ("spearman",))["spearman"].value
+        )
+
+    js, jp, sp = rho(0, 1), rho(0, 2), rho(1, 2)
+    rest = (1 - jp**2) * (1 - sp**2)
+    return float((js - jp * sp) / np.sqrt(rest)) if np.isfinite(rest) and rest > 1e-12 and np.isfinite(js) else 0.0
+
+
+def _warnings(
+    universe: Universe, unweighed: str | None, circular: Mapping[str, float], bias: Mapping[str, Estimate]
+) -> list[str]:
+    judge = universe.judge
+    warnings = []
+    if unweighed is not None:
+        warnings.append(
+            f"People's judgments are no probability sample ({unweighed}): what the judge gets wrong cannot be "
+            "corrected, only seen."
+        )
+    for name, partial in circular.items():
+        if partial > CIRCULAR or name == judge.name:
+            warnings.append(
+                f"Judge {judge.name} and system {name} correlate by {partial:.2f} beyond what people explain of both: "
+                "they may be of one kind, and the judge alone says nothing of that system."
+            )
+    for name, estimate in bias.items():
+        if estimate.low is not None and estimate.high is not None and (estimate.low > 0 or estimate.high < 0):
+            what = "favours" if estimate.low > 0 else "is hard on"
+            warnings.append(f"Judge {judge.name} {what} {name}: see its bias. People's sample corrects that.")
+    if judge.left_out:
+        warnings.append(
+            f"The prompt was tuned on {judge.left_out} queries; they are left out, since the judge looks better there "
+            "than elsewhere."
+        )
+    return warnings

@@ -1,0 +1,222 @@
+"""An index from pairs that people judged, assisted by a judge's value for many more pairs.
+
+    theta = H(s; y) + l2 [H(U_s; m) - H(s; m)] + l1 [H(U; m) - H(U_s; m)]
+
+H is an index of a system's scores; s the judged pairs, y their relevance; U_s all pairs of the judged queries that the
+judge was given, U all that it was given; m what a judge's grade is worth (`relstudy.analysis.judges.grades`). Both
+brackets have mean zero whatever m is, so a bad judge makes theta no worse than people alone; a good one has the errors
+of H(s; y), and they are taken off. Their weights, from 0 to 1, come from a regression over the bootstrap replicates.
+
+A difference estimator (Cassel, Särndal and Wretman 1976), with its weights tuned as in prediction-powered inference
+(Angelopoulos, Duchi and Zrnic 2023); two brackets, since queries are sampled and then their pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from relstudy.analysis.resampling.bootstrap import LEVEL, BootstrapStatistic, percentile_interval
+from relstudy.common.estimates import Estimate
+
+NEAREST = 1e-4
+"""Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
+
+
+def _logit(values: np.ndarray) -> np.ndarray:
+    clipped: np.ndarray = special.logit(np.clip(values, NEAREST, 1 - NEAREST))
+    return clipped
+
+
+def _fisher(values: np.ndarray) -> np.ndarray:
+    clipped: np.ndarray = np.arctanh(np.clip(values, -1 + NEAREST, 1 - NEAREST))
+    return clipped
+
+
+@dataclass(frozen=True)
+class Transform:
+    """The scale on which an index has a symmetric interval, and the way back; `lowest` and `highest` bound it."""
+
+    forward: Callable[[np.ndarray], np.ndarray]
+    back: Callable[[np.ndarray], np.ndarray]
+    lowest: float = -np.inf
+    highest: float = np.inf
+
+
+SHARE = Transform(_logit, special.expit, 0.0, 1.0)
+CORRELATION = Transform(_fisher, np.tanh, -1.0, 1.0)
+DIFFERENCE = Transform(np.asarray, np.asarray)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The four figures that an assisted index is made of; replicates of all rest on the same draws.
+
+    Parameters
+    ----------
+    people : H(s; y)
+    judged : H(s; m)
+    sampled : H(U_s; m); None where the judge was given nothing that the judged pairs are a sample of
+    collection : H(U; m), whose replicates are all its value where U is the whole collection; None where U is U_s
+    """
+
+    people: BootstrapStatistic
+    judged: BootstrapStatistic
+    sampled: BootstrapStatistic | None = None
+    collection: BootstrapStatistic | None = None
+
+    def __sub__(self, other: Terms) -> Terms:
+        """Those of the difference of two systems."""
+        return Terms(
+            self.people - other.people,
+            self.judged - other.judged,
+            *(
+                None if left is None or right is None else left - right
+                for left, right in ((self.sampled, other.sampled), (self.collection, other.collection))
+            ),
+        )
+
+    def brackets(self) -> list[BootstrapStatistic]:
+        """What may be added to people's figure: that of the pairs within queries, and that between queries."""
+        if self.sampled is None:
+            return []
+        within = [self.sampled - self.judged]
+        return within if self.collection is None else [*within, self.collection - self.sampled]
+
+
+@dataclass(frozen=True)
+class Assisted:
+    """An index with a judge's help.
+
+    Parameters
+    ----------
+    estimate : with its interval
+    people : people alone, with an interval of the same kind
+    weights : of the bracket within queries (lambda_sampled) and of that between (lambda_collection), 0 to 1
+    standard_error : on the index' own scale, corrected for clusters and tuned weights; NaN where there is none
+    degrees : degrees of freedom of Student's t
+    """
+
+    estimate: Estimate
+    people: Estimate
+    weights: tuple[float, float] = (0.0, 0.0)
+    standard_error: float = float("nan")
+    degrees: int = 0
+
+    @property
+    def width_ratio(self) -> float | None:
+        """The interval's width against that of people alone; None where either is missing."""
+        widths = [None if each.low is None or each.high is None else each.high - each.low for each in self._both]
+        return None if widths[0] is None or not widths[1] else widths[0] / widths[1]
+
+    @property
+    def _both(self) -> tuple[Estimate, Estimate]:
+        return self.estimate, self.people
+
+    @property
+    def p_value(self) -> float | None:
+        """Two-sided, of a difference that is zero; None where there is no standard error."""
+        if self.estimate.value is None or not self.standard_error > 0:
+            return None
+        return float(2 * special.stdtr(self.degrees, -abs(self.estimate.value) / self.standard_error))
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract of `relstudy score --judge --json`."""
+        return {
+            **self.estimate.as_json(),
+            "lambda_sampled": self.weights[0],
+            "lambda_collection": self.weights[1],
+            "width_ratio": self.width_ratio,
+            "people": self.people.as_json(),
+        }
+
+
+def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: float = LEVEL) -> Assisted:
+    """An index with a judge's help.
+
+    The variance of the replicates is multiplied by n / (n - 1 - p) for n clusters and p tuned weights, and Student's t
+    has n - 1 - p degrees of freedom: a judge that knows nothing gains nothing. Where the judge does not shorten the
+    interval, as with one that knows nothing, people alone stand.
+
+    Parameters
+    ----------
+    terms : of one index
+    clusters : number of queries
+    transform : the scale on which the interval is symmetric
+
+    Examples
+    --------
+    >>> noise, error = np.random.default_rng(0).normal(size=(2, 1000)) / [[100], [20]]
+    >>> people = BootstrapStatistic(0.5, 0.5 + error + noise)
+    >>> judged, whole = BootstrapStatistic(0.42, 0.4 + error), BootstrapStatistic(0.4, np.full(1000, 0.4))
+    >>> helped = assist(Terms(people, judged, whole), clusters=20)
+    >>> round(helped.estimate.value, 2), round(helped.width_ratio, 1), round(helped.weights[0], 1)
+    (0.48, 0.2, 1.0)
+    """
+    if terms.people.withheld is not None or not np.isfinite(terms.people.value):
+        figure = terms.people.estimate(level)
+        return Assisted(figure, figure)
+    alone = _interval(terms.people.value, terms.people.replicates, clusters, 0, transform, level)
+    best = alone
+    varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
+    if varying and clusters - 1 - len(varying) >= 1:
+        helped = _tuned(terms.people, varying, clusters, transform, level)
+        if _width(helped.estimate) < _width(alone.estimate):
+            best = helped
+    return Assisted(best.estimate, alone.estimate, best.weights, best.standard_error, best.degrees)
+
+
+def _varies(bracket: BootstrapStatistic) -> bool:
+    """Whether a bracket is there in nearly all replicates, and differs between them."""
+    low, high = percentile_interval(bracket.replicates)
+    return bool(np.isfinite(bracket.value) and np.isfinite(low) and high > low)
+
+
+def _tuned(
+    people: BootstrapStatistic,
+    brackets: Mapping[int, BootstrapStatistic],
+    clusters: int,
+    transform: Transform,
+    level: float,
+) -> Assisted:
+    """With the weights that the replicates tell; `brackets` by their number, 0 within queries and 1 between."""
+    columns = np.stack([each.replicates for each in brackets.values()], axis=1)
+    defined = np.isfinite(people.replicates) & np.isfinite(columns).all(axis=1)
+    centred = columns[defined] - columns[defined].mean(axis=0)
+    target = people.replicates[defined] - people.replicates[defined].mean()
+    tuned = np.clip(-np.linalg.lstsq(centred, target, rcond=None)[0], 0.0, 1.0)
+    value = people.value + float(tuned @ np.array([each.value for each in brackets.values()]))
+    helped = _interval(value, people.replicates + columns @ tuned, clusters, len(brackets), transform, level)
+    by_number = dict(zip(brackets, tuned.tolist(), strict=True))
+    return replace(helped, weights=(by_number.get(0, 0.0), by_number.get(1, 0.0)))
+
+
+def _interval(
+    value: float, replicates: np.ndarray, clusters: int, tuned: int, transform: Transform, level: float
+) -> Assisted:
+    """Student's t interval on the index' own scale, for so many tuned weights."""
+    defined = replicates[np.isfinite(replicates)]
+    degrees = clusters - 1 - tuned
+    if degrees < 1 or not np.isfinite(percentile_interval(replicates)[0]):
+        estimate = Estimate.of(value, reason="no interval: too few queries, or too many replicates without a value")
+        return Assisted(estimate, estimate)
+    value = float(np.clip(value, transform.lowest, transform.highest))
+    centre = transform.forward(np.array(value))
+    inflation = np.sqrt(clusters / degrees)
+    reach = special.stdtrit(degrees, (1 + level) / 2) * inflation * np.std(transform.forward(defined), ddof=1)
+    low, high = (float(transform.back(centre + sign * reach)) for sign in (-1, 1))
+    estimate = Estimate.of(value, low, high)
+    return Assisted(estimate, estimate, (0.0, 0.0), float(inflation * np.std(defined, ddof=1)), degrees)
+
+
+def _width(estimate: Estimate) -> float:
+    return np.inf if estimate.low is None or estimate.high is None else estimate.high - estimate.low
+
+
+def as_json(figures: Mapping[str, Assisted]) -> dict[str, Any]:
+    """Indices by name as plain JSON."""
+    return {name: figure.as_json() for name, figure in figures.items()}

@@ -1,0 +1,132 @@
+"""Each index of a system as the figures that a judge's help is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
+from relstudy.analysis.judges.estimator import Terms
+from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.judged import Weighting
+from relstudy.common.reach import LIMITED
+
+RELEVANT = "relevant_share"
+Figures = dict[str, BootstrapStatistic]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSet:
+    """Pairs that an index is taken over, with what they count.
+
+    Parameters
+    ----------
+    row, times : each pair's row of `times` (`relstudy.analysis.resampling.draws`), and that
+    weight : float [pairs]
+    own : the weight of a pair in its own precision; None takes `weight`
+    ranking, mapped : float [pairs], the system's scores so that higher is better, and on the human scale
+    """
+
+    row: np.ndarray
+    times: np.ndarray
+    weight: np.ndarray
+    own: float | None
+    ranking: np.ndarray
+    mapped: np.ndarray
+
+    def retrieval(self, relevance: np.ndarray, thresholds: np.ndarray) -> Figures:
+        """Average precision, normalised rank, relevant share, and precision and recall at the thresholds of SHARES."""
+        own = None if self.own is None else np.full(len(self.row), self.own)
+        return _retrieval(Retrieval(self.row, relevance, self.times), self.ranking, self.weight, own, thresholds)
+
+    def correlations(self, judgment: np.ndarray, spread: np.ndarray, order: np.ndarray) -> Figures:
+        """Correlation with judgments that are known in mean and variance, and rank correlation with their order."""
+        known = CorrelationBootstrap(self.row, judgment, self.times, self.weight, spread)
+        ranked = CorrelationBootstrap(self.row, order, self.times, self.weight)
+        return known.correlate(self.mapped, ("pearson",)) | ranked.correlate(self.mapped, ("spearman", "kendall"))
+
+
+def terms_of(universe: Universe, candidate: Candidate, scores: np.ndarray, used: np.ndarray) -> dict[str, Terms]:
+    """Every index of a system, by name.
+
+    Correlations are of mapped scores where there are any: those of people out of fold as ever, those in the brackets,
+    whose mean is zero whatever is correlated, by the one mapping of all judged pairs.
+
+    Parameters
+    ----------
+    scores : float [rows of the judge's table], the system's, as they are
+    used : bool [judged pairs], those that count for the system
+    """
+    context, worth = universe.context, universe.worth
+    ranking = scores if candidate.direction.higher else -scores
+    mapped = ranking
+    if candidate.mapped is not None and candidate.mapped.fitted is not None:
+        mapped = candidate.mapped.fitted.predict(scores)
+    thresholds = thresholds_at(ranking, universe.weight, SHARES)
+    thresholds[-1] = -np.inf  # all pairs, also judged ones that the judge was not given
+    people = _of_people(universe, candidate, used, thresholds)
+    both = used & universe.given
+    rows = universe.row_of_judged[both]
+    sets = [(rows, context.draws.row[both], context.draws.times, context.design[both], context.own)]
+    if not universe.judged_alone:
+        own = 1.0 if np.isfinite(context.pairs.fraction).all() else None
+        query = universe.query_of_row[universe.sampled]
+        sets.append((universe.sampled, query, context.draws.between, universe.sampled_weight, own))
+        if universe.beyond:
+            row, times = universe.collection_times
+            sets.append((np.arange(len(scores)), row, times, universe.weight, 1.0))
+    by_set = []
+    for of_table, row, times, weight, own in sets:
+        pairs = PairSet(row, times, weight, own, ranking[of_table], mapped[of_table])
+        figures = pairs.retrieval(worth.relevance[of_table], thresholds)
+        figures |= pairs.correlations(worth.judgment[of_table], worth.spread[of_table], worth.order[of_table])
+        by_set.append(figures)
+    replicates = context.draws.counts.shape[1]
+    return {
+        name: Terms(figure, *(_in_every_replicate(each[name], replicates) for each in by_set))
+        for name, figure in people.items()
+    }
+
+
+def _retrieval(
+    pairs: Retrieval, ranking: np.ndarray, weight: np.ndarray, own: np.ndarray | None, thresholds: np.ndarray
+) -> Figures:
+    """The indices that take pairs as relevant or not, by name."""
+    figures = pairs.indices(ranking, weight, own)
+    points = pairs.at_thresholds(ranking, weight, np.array(SHARES), thresholds)
+    figures[RELEVANT] = points.precision[-1]
+    for share, precision, recall in zip(SHARES[:-1], points.precision, points.recall, strict=False):
+        figures |= {f"precision_at_{share:g}": precision, f"recall_at_{share:g}": recall}
+    return figures
+
+
+def _of_people(universe: Universe, candidate: Candidate, used: np.ndarray, thresholds: np.ndarray) -> Figures:
+    """The indices from people's judgments alone; those that the design cannot estimate are withheld."""
+    context = universe.context
+    own = None if context.own is None else np.full(int(used.sum()), context.own)
+    prepared = context.prepared(used)
+    figures = _retrieval(prepared, candidate.ranking_of(used), context.design[used], own, thresholds)
+    reason = context.pairs.design.withheld
+    if reason is not None:
+        figures = {
+            name: replace(figure, withheld=reason) if name.startswith(tuple(LIMITED)) else figure
+            for name, figure in figures.items()
+        }
+    return context.compared_correlations(candidate, used, CORRELATIONS, collection=True) | figures
+
+
+def _in_every_replicate(figure: BootstrapStatistic, replicates: int) -> BootstrapStatistic:
+    return BootstrapStatistic(figure.value, np.broadcast_to(figure.replicates, (replicates,)))
+
+
+def check_weighting(universe: Universe) -> str | None:
+    """Why no judge can help with these judgments, as a phrase; None where one can."""
+    context = universe.context
+    if context.pairs.weighting(context.options.weights) is not Weighting.DESIGN:
+        return "pairs must be weighted by design"
+    return context.weights_missing

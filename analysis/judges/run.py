@@ -1,0 +1,176 @@
+"""Every index of every system, and every difference of two, with a judge's help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
+from relstudy.analysis.judges.estimator import CORRELATION, DIFFERENCE, SHARE, Assisted, Terms, Transform, assist
+from relstudy.analysis.judges.indices import check_weighting, terms_of
+from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.comparison import holm
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.results import INDICES
+from relstudy.common.errors import RelstudyError
+
+
+@dataclass(frozen=True, eq=False)
+class AssistedScores:
+    """What a judge adds to a scoring run.
+
+    Parameters
+    ----------
+    judge : the judge's table
+    systems : per system, each index by name
+    differences : of two systems (first minus second) on the pairs that both score, by their names and the index
+    notes : what a person should know, one sentence each
+    """
+
+    judge: JudgeTable
+    systems: Mapping[str, Mapping[str, Assisted]]
+    differences: Mapping[tuple[str, str, str], Assisted]
+    notes: tuple[str, ...] = ()
+
+    def into(self, content: dict[str, Any]) -> dict[str, Any]:
+        """The JSON of a scoring run with the assisted figures in it."""
+        for name, figures in self.systems.items():
+            content["systems"][name]["assisted"] = {index: each.as_json() for index, each in figures.items()}
+        p_holm = self._p_holm()
+        for comparison in content["comparisons"]:
+            key = (comparison["first"], comparison["second"], comparison["index"])
+            if key in self.differences:
+                figure = self.differences[key].as_json()
+                comparison["assisted"] = figure | {"p_value": self.differences[key].p_value, "p_holm": p_holm[key]}
+        content["judge"] = self.judge.as_json()
+        return content
+
+    def _p_holm(self) -> dict[tuple[str, str, str], float | None]:
+        """p-values after Holm's correction within each index."""
+        corrected: dict[tuple[str, str, str], float | None] = {}
+        for index in INDICES:
+            keys = [key for key in self.differences if key[2] == index]
+            raw = [self.differences[key].p_value for key in keys]
+            values = holm([float("nan") if p is None else p for p in raw])
+            corrected |= {key: None if p is None else float(v) for key, p, v in zip(keys, raw, values, strict=True)}
+        return corrected
+
+    def table(self) -> pd.DataFrame:
+        """One row a system and index: people alone and with the judge's help, each with its ends, and the weights."""
+        rows = []
+        for system, figures in self.systems.items():
+            for index, each in figures.items():
+                both = {"": each.estimate, "people_": each.people}
+                ends = {
+                    f"{before}{end}": getattr(figure, end)
+                    for before, figure in both.items()
+                    for end in ("value", "low", "high")
+                }
+                weights = dict(zip(("lambda_sampled", "lambda_collection"), each.weights, strict=True))
+                rows.append({"system": system, "index": index, **ends, **weights, "width_ratio": each.width_ratio})
+        return pd.DataFrame(rows)
+
+
+def assist_scores(
+    pairs: JudgedPairs,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, pd.DataFrame],
+    judge: JudgeTable,
+    options: ScoringOptions,
+) -> AssistedScores:
+    """Every index of every system with a judge's help.
+
+    Parameters
+    ----------
+    candidates : the systems, as they are scored against `pairs`
+    scores : each system's table (query_id, result_id, score), which holds every pair that the judge was given
+    judge : its table
+
+    Raises
+    ------
+    RelstudyError
+        where the judged pairs are no probability sample, the judge's table is of other pairs, or a system has no score
+        for pairs of it
+    """
+    context = context_for(pairs, judge, options)
+    universe = Universe(judge, context)
+    unweighed = check_weighting(universe)
+    if unweighed is not None:
+        raise RelstudyError(
+            f"a judge can help only people's judgments that are a probability sample: {unweighed} "
+            "(relstudy judge-check says how good the judge is)"
+        )
+    of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
+    clusters, level = context.draws.queries, options.level
+    terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used) for each in candidates}
+    systems = {
+        name: {index: assist(each, clusters, transform_of(index), level) for index, each in by_index.items()}
+        for name, by_index in terms.items()
+    }
+    differences = {}
+    for first, second in combinations(candidates, 2):
+        both = first.used & second.used
+        left, right = (
+            terms[each.name] if (each.used == both).all() else terms_of(universe, each, of_rows[each.name], both)
+            for each in (first, second)
+        )
+        for index in INDICES:
+            difference: Terms = left[index] - right[index]
+            differences[first.name, second.name, index] = assist(difference, clusters, DIFFERENCE, level)
+    return AssistedScores(judge, systems, differences, tuple(notes_on(universe)))
+
+
+def context_for(pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions) -> ScoringContext:
+    """The judged pairs and the bootstrap's draws, as a judge's help needs them."""
+    # within a query, replicates of a judge's own sample vary as whole queries alone
+    population = options.population if (judge.probability == 1.0).all() else "open"
+    draws = pairs.draws(options.replicates, options.seed, population)
+    return ScoringContext(pairs, draws, replace(options, raters="these"))
+
+
+def transform_of(index: str) -> Transform:
+    """The scale on which an index has a symmetric interval."""
+    return CORRELATION if index in CORRELATIONS else SHARE
+
+
+def notes_on(universe: Universe) -> list[str]:
+    """What a person should know about a judge's help, one sentence each."""
+    judge, context = universe.judge, universe.context
+    answered = judge.answered
+    notes = [f"Figures with the help of judge {judge.name} speak of these raters alone."]
+    if not answered.all():
+        what = ", ".join(f"{many} {status}" for status, many in judge.as_json()["status"].items() if status != "ok")
+        notes.append(
+            f"Judge {judge.name}: {int((~answered).sum())} of {len(judge)} pairs have no answer ({what}); they count "
+            "as a grade of their own."
+        )
+    absent = int((~universe.given).sum())
+    if absent:
+        notes.append(
+            f"Judge {judge.name}: {absent} of {len(context.pairs)} judged pairs were not given to the judge; its help "
+            "is to the others."
+        )
+    if universe.judged_alone:
+        notes.append(
+            f"Judge {judge.name} was given the judged pairs alone, so it cannot help: it must be given every candidate "
+            "of the judged queries, or of all queries."
+        )
+    elif not universe.beyond:
+        notes.append(
+            f"Judge {judge.name} was given pairs of the judged queries alone: it can shorten what comes of the choice "
+            "of pairs, and not what comes of the choice of queries."
+        )
+    elif (judge.probability == 1).all():
+        notes.append(
+            f"Figures with the help of judge {judge.name} speak of the {len(set(judge.query_id))} queries that it was "
+            "given."
+        )
+    return notes

@@ -1,0 +1,147 @@
+"""The table of a judge: one grade, or none, for every pair that the judge was given."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
+from relstudy.common.tables import Checked, read_json, read_table
+
+OK = "ok"
+STATUSES = (OK, "refused", "unparsed", "off_scale", "error")
+"""What became of a pair: a grade; the judge would not say; no grade could be read; one that the scale does not hold;
+no answer came."""
+COLUMNS = [*PAIR, "rating", "status", "confidence", "seconds", "cost"]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeTable:
+    """What a judge said of the pairs that it was given.
+
+    Parameters
+    ----------
+    name : the judge
+    query_id, result_id : text [pairs], each pair once
+    rating : float [pairs], a grade or a score, NaN where there is no answer
+    status : text [pairs], one of STATUSES; "ok" exactly where there is a rating
+    probability : float [pairs], in (0, 1], with which the pair was chosen to be given to the judge
+    left_out : how many queries are left out, since the judge's prompt was tuned on them
+    """
+
+    name: str
+    query_id: np.ndarray
+    result_id: np.ndarray
+    rating: np.ndarray
+    status: np.ndarray
+    probability: np.ndarray
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rating)
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Whether there is a rating, bool [pairs]."""
+        return np.isfinite(self.rating)
+
+    def rows_of(self, query_id: np.ndarray, result_id: np.ndarray) -> np.ndarray:
+        """Each given pair's row of this table, int64, -1 where the judge was not given it."""
+        have = pd.MultiIndex.from_arrays([self.query_id, self.result_id])
+        rows: np.ndarray = have.get_indexer(pd.MultiIndex.from_arrays([query_id, result_id])).astype(np.int64)
+        return rows
+
+    def without(self, queries: Collection[str]) -> JudgeTable:
+        """The table without some queries, those that a prompt was tuned on."""
+        kept = ~np.isin(self.query_id.astype(str), list(queries))
+        if kept.all():
+            return self
+        names = ("query_id", "result_id", "rating", "status", "probability")
+        left_out = len(np.unique(self.query_id[~kept]))
+        return replace(self, **{name: getattr(self, name)[kept] for name in names}, left_out=left_out)
+
+    def as_json(self) -> dict[str, Any]:
+        """How many rows, answers and queries there are, and what became of the rows."""
+        counts = Counter(self.status.tolist())
+        return {
+            "name": self.name,
+            "rows": len(self),
+            "answered": int(self.answered.sum()),
+            "queries": len(np.unique(self.query_id)),
+            "status": {status: counts[status] for status in STATUSES if counts[status]},
+        }
+
+
+def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name: str | None = None) -> JudgeTable:
+    """Read a judge's table.
+
+    Parameters
+    ----------
+    source : a file (where NAME.json beside it says that the prompt was tuned on some queries, without these) or a
+        DataFrame, with query_id, result_id and rating (empty where there is no answer); status and
+        inclusion_probability (that with which the pair was given to the judge) optional
+    name : of the judge; None takes the file's
+
+    Raises
+    ------
+    RelstudyError
+        when the file cannot be read, or the judge answered nothing
+    TableError
+        with every fault: missing columns or ids, ratings that are no numbers, a status that there is not, a rating
+        without the status "ok" or the other way round, a pair that stands there twice, a probability outside (0, 1]
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "y"], "rating": [3, None]})
+    >>> read_judge(frame).as_json()["status"]
+    {'ok': 1, 'error': 1}
+    """
+    if isinstance(source, JudgeTable):
+        return source
+    if isinstance(source, pd.DataFrame):
+        return check_judge(Checked(source.reset_index(drop=True), "the judge"), name or "judge")
+    judge = check_judge(read_table(source), name or Path(source).stem)
+    description = Path(source).with_suffix(".json")
+    tuned_on = read_json(description).get("tuned_on", []) if description.is_file() else []
+    return judge.without(tuned_on)
+
+
+def check_judge(table: Checked, name: str) -> JudgeTable:
+    """Check a table that is already in memory; see `read_judge`."""
+    table.require(*PAIR, "rating")
+    ids = pd.DataFrame({column: table.texts(column) for column in PAIR})
+    rating = table.numbers("rating", empty=True)
+    status = _statuses(table, rating)
+    probability = np.ones(len(ids))
+    if "inclusion_probability" in table.frame:
+        probability = table.numbers("inclusion_probability", low=0, high=1, low_open=True)
+    table.add(ids.duplicated(), "result_id", "this pair stands there twice; a judge says one thing of a pair")
+    table.raise_faults()
+    if not np.isfinite(rating).any():
+        raise RelstudyError(f"{table.file}: the judge answered for none of the {len(ids)} pairs")
+    query_id, result_id = (ids[column].to_numpy(dtype=object) for column in PAIR)
+    return JudgeTable(name, query_id, result_id, rating, status, probability)
+
+
+def _statuses(table: Checked, rating: np.ndarray) -> np.ndarray:
+    """The column status; where it is absent or empty, a row with a rating is ok and one without is an error."""
+    answered = np.isfinite(rating)
+    default = np.where(answered, OK, "error").astype(object)
+    if "status" not in table.frame:
+        return default
+    words = table.frame["status"].fillna("").astype("str").str.strip()
+    table.add(~words.isin([*STATUSES, ""]), "status", f"{', '.join(STATUSES[:-1])} or {STATUSES[-1]} is allowed")
+    known = words.isin(STATUSES).to_numpy(dtype=bool)
+    table.add(
+        known & ((words == OK).to_numpy(dtype=bool) != answered), "status", "ok goes with a rating, all else without"
+    )
+    status: np.ndarray = np.where(words == "", default, words.to_numpy(dtype=object))
+    return status

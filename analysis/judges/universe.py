@@ -1,0 +1,149 @@
+"""The pairs that a judge was given, laid beside those that people judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.judges.grades import JudgedSample, expected_by_grade
+from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.common.errors import RelstudyError
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """What people would say of each row of a judge's table, to be expected from its grade.
+
+    Parameters
+    ----------
+    relevance, judgment, square : float [rows]: the share of people who call the pair relevant, the judgment, and its
+        square; the pair's own query left out
+    order : float [rows], the judgment with no query left out, for indices that rank rows of one grade alike
+    """
+
+    relevance: np.ndarray
+    judgment: np.ndarray
+    square: np.ndarray
+    order: np.ndarray
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Variance of the judgment, float [rows]."""
+        variance: np.ndarray = np.maximum(self.square - self.judgment**2, 0.0)
+        return variance
+
+
+class Universe:
+    """A judge's pairs beside the judged pairs of a scoring run.
+
+    Parameters
+    ----------
+    judge : the judge's table
+    context : the judged pairs and the bootstrap's draws
+
+    Raises
+    ------
+    RelstudyError
+        where none of the judged pairs is in the judge's table
+    """
+
+    def __init__(self, judge: JudgeTable, context: ScoringContext) -> None:
+        self.judge = judge
+        self.context = context
+        pairs = context.pairs
+        self.row_of_judged = judge.rows_of(pairs.query_id, pairs.result_id)
+        self.given = self.row_of_judged >= 0
+        if not self.given.any():
+            raise RelstudyError(
+                f"the judge {judge.name} was given none of the {len(pairs)} pairs that people judged, so its table is "
+                "of other pairs"
+            )
+        names = pd.Index(pairs.queries)
+        self.query_of_row = names.get_indexer(pd.Index(judge.query_id)).astype(np.int64)
+        self.sampled = np.flatnonzero(self.query_of_row >= 0)
+        self.weight = 1.0 / judge.probability
+
+    @cached_property
+    def judged_alone(self) -> bool:
+        """Whether the judge was given, of the judged queries, people's sample and nothing that it is a sample of."""
+        pairs = self.context.pairs
+        of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
+        sampled = pairs.probability[self.given] < of_query[self.given] * (1 - 1e-9)
+        return len(self.sampled) == int(self.given.sum()) and bool(sampled.any())
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the judge was given pairs of queries that nobody judged."""
+        return len(self.sampled) < len(self.judge)
+
+    @cached_property
+    def sampled_weight(self) -> np.ndarray:
+        """One over the probability that a pair is among those of the sampled queries, float [sampled]."""
+        fraction = self.context.pairs.fraction[self.query_of_row[self.sampled]]
+        known = np.isfinite(self.context.pairs.fraction).all()
+        weight: np.ndarray = self.weight[self.sampled] / (fraction if known else 1.0)
+        return weight
+
+    @cached_property
+    def collection_times(self) -> tuple[np.ndarray, np.ndarray]:
+        """How much each row counts in replicates of the whole, and its row of that; ones where it is no sample."""
+        if (self.judge.probability == 1.0).all():
+            return np.zeros(len(self.judge), dtype=np.int64), np.ones((1, 1))
+        codes, names = pd.factorize(self.judge.query_id)
+        replicates = self.context.draws.counts.shape[1]
+        return codes.astype(np.int64), query_counts(
+            len(names), replicates, np.random.default_rng([self.context.options.seed, 3])
+        )
+
+    @cached_property
+    def worth(self) -> Worth:
+        """What each row's grade is worth."""
+        context = self.context
+        sample = JudgedSample(
+            self.row_of_judged[self.given],
+            context.pairs.query[self.given],
+            context.design[self.given],
+        )
+        judgment = context.pairs.judgment[self.given]
+        values = np.stack([context.relevance.values[self.given], judgment, judgment**2])
+        rating = self.judge.rating
+        relevance, mean, square = expected_by_grade(rating, self.query_of_row, sample, values, values[0])
+        nobody = np.full(len(rating), -1)
+        (order,) = expected_by_grade(rating, nobody, sample, values[1:2], values[0])
+        return Worth(relevance, mean, square, order)
+
+    def scores_of_rows(self, candidate: Candidate, scores: pd.DataFrame) -> np.ndarray:
+        """A system's scores of the judge's rows, float [rows], as they are.
+
+        Parameters
+        ----------
+        scores : query_id, result_id, score of this system
+
+        Raises
+        ------
+        RelstudyError
+            where it has no score for some of them, unless its policy ranks such results last
+        """
+        have = pd.MultiIndex.from_arrays([scores["query_id"].astype(object), scores["result_id"].astype(object)])
+        row = have.get_indexer(pd.MultiIndex.from_arrays([self.judge.query_id, self.judge.result_id]))
+        missing = row < 0
+        values = np.where(missing, np.nan, scores["score"].to_numpy(dtype=float)[row])
+        if not missing.any():
+            return values
+        first = int(np.flatnonzero(missing)[0])
+        if candidate.coverage.policy != "worst":
+            raise RelstudyError(
+                f"system {candidate.name!r} has no score for {int(missing.sum())} of the {len(row)} pairs that the "
+                f"judge {self.judge.name} was given, such as ({self.judge.query_id[first]}, "
+                f"{self.judge.result_id[first]}); its table must hold them all (--policy worst ranks those that it "
+                "does not return last)"
+            )
+        known = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
+        worst = np.nextafter(known.min(), -np.inf) if candidate.direction.higher else np.nextafter(known.max(), np.inf)
+        return np.where(missing, worst, values)

@@ -1,0 +1,114 @@
+"""Automatic judges beside people: `judge`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
+from relstudy.analysis.judges.table import JudgeTable, check_judge, read_judge
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.api.calibrating import CalibratedPanel
+from relstudy.api.inputs import Columns, Source, judgments_and_ratings, scores_of, table_of
+from relstudy.common.shown import Shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckedJudge(Shown):
+    """What people's judgments say of a judge.
+
+    Parameters
+    ----------
+    check : the figures with their intervals
+    """
+
+    check: JudgeCheck
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a grade: pairs, those judged, and what people say of them."""
+        return self.check.grades
+
+    @property
+    def expected(self) -> pd.DataFrame:
+        """One row an index: the width of its interval with the judge against people alone, and how many more judged
+        pairs would make it as short."""
+        return self.check.expected
+
+    def summary(self) -> dict[str, Any]:
+        """Everything that `relstudy judge-check --json` prints of the judge and the systems."""
+        return self.check.as_json()
+
+    def heading(self) -> str:
+        """Which judge, and how much of people's judgments it explains."""
+        squared = self.check.explained["r_squared"]
+        return f"Judge {self.check.judge.name}: explains {squared} of the variance of people's judgments"
+
+    def overview(self) -> pd.DataFrame:
+        """The table of grades."""
+        return self.check.grades
+
+    def remarks(self) -> Sequence[str]:
+        """Warnings."""
+        return self.check.warnings
+
+
+def judge(
+    table: Source,
+    judgments: Source | CalibratedPanel,
+    scores: Source | Mapping[str, Source] | None = None,
+    *,
+    name: str | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    columns: Columns | None = None,
+) -> CheckedJudge:
+    """Hold an automatic judge against people's judgments, as `relstudy judge-check` does.
+
+    Parameters
+    ----------
+    table : what the judge said: query_id, result_id, rating (empty where it gave no answer), status optional
+    judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
+    scores : systems that the judge may favour, with a score for every pair that it was given
+    name : of the judge; default: the file's
+    replicates, seed : of the bootstrap over queries
+    columns : names of the columns of `table` to ours
+
+    Raises
+    ------
+    RelstudyError
+        where a table has faults, the judge was given none of the judged pairs, or a system lacks scores
+
+    Examples
+    --------
+    >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    >>> judgments = pd.DataFrame({**pairs, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
+    >>> checked = judge(pd.DataFrame({**pairs, "rating": [1, 0, 1, 0]}), judgments, replicates=50)
+    >>> checked.table[["grade", "relevant_share"]].values.tolist()
+    [['0', 0.0], ['1', 1.0]]
+    """
+    options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
+    judged = judgments_and_ratings(judgments)
+    pairs = JudgedPairs.of(judged)
+    candidates: list[Candidate] = []
+    by_system: dict[str, pd.DataFrame] = {}
+    if scores is not None:
+        frame, file = scores_of(scores)
+        candidates, _ = candidates_of([(file, frame)], pairs, options)
+        by_system = {str(system): rows for system, rows in frame.groupby("system", sort=False)}
+    ratings = judgments.ratings if isinstance(judgments, CalibratedPanel) else None
+    said = _table(table, name, columns)
+    return CheckedJudge(check_judge_against(pairs, candidates, by_system, said, options, ratings))
+
+
+def _table(table: Source, name: str | None, columns: Columns | None) -> JudgeTable:
+    if columns is None and isinstance(table, str | os.PathLike):
+        return read_judge(table, name)
+    return check_judge(table_of(table, "the judge", columns), name or "judge")

@@ -1,0 +1,73 @@
+"""Which pairs a judge is given."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.scoring.outside import Pool
+from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import OUTSIDE, read_pairs
+from relstudy.common.probabilities import PAIR
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.sampling.population import Eligible
+
+
+class Extent(StrEnum):
+    """How far a judge is asked."""
+
+    JUDGED = "judged"
+    QUERIES = "queries"
+    CANDIDATES = "candidates"
+    COLLECTION = "collection"
+
+
+def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.DataFrame:
+    """The pairs of a study that a judge is to be given.
+
+    Parameters
+    ----------
+    extent : "judged" (the pairs of pairs.csv, enough to check the judge), "queries" (every candidate of their queries),
+        "candidates" (every candidate of every query) or "collection" (every item that may answer, pool or not)
+
+    Returns
+    -------
+    DataFrame[query_id, result_id], each pair once
+
+    Raises
+    ------
+    RelstudyError
+        where there are no pairs, or the pool of queries that were not drawn is not known
+    """
+    drawn = read_pairs(folder / "pairs.csv", items=collection)
+    if "pool" in drawn and extent != Extent.COLLECTION:
+        drawn = drawn[drawn["pool"] != OUTSIDE]
+    if extent == Extent.JUDGED:
+        return drawn[PAIR].drop_duplicates().reset_index(drop=True)
+    paradigms = {collection[query].kind for query in drawn["query_id"].unique()}
+    queries = [item.id for kind in sorted(paradigms) for item in collection.queries(kind)]
+    if extent == Extent.QUERIES:
+        asked = set(drawn["query_id"])
+        queries = [query for query in queries if query in asked]
+    pool = None if extent == Extent.COLLECTION else Pool.beside(folder / "judgments.csv")
+    if pool is not None:
+        return _of_pool(pool, queries)
+    parts = []
+    for query in queries:
+        positions = Eligible.of(collection[query], collection).all()
+        parts.append(pd.DataFrame({"query_id": query, "result_id": collection.ids[positions]}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _of_pool(pool: Pool, queries: list[str]) -> pd.DataFrame:
+    table = pool.pairs.to_frame(index=False, name=PAIR)
+    absent = np.setdiff1d(queries, table["query_id"])
+    if len(absent):
+        raise RelstudyError(
+            f"the pool of {len(absent)} of {len(queries)} queries is not known, since only those drawn have one: "
+            "--pairs queries asks for these"
+        )
+    return table[table["query_id"].isin(queries)].reset_index(drop=True)

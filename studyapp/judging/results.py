@@ -1,0 +1,99 @@
+"""judges/NAME.csv and NAME.json: what a judge said, one row a pair, and how it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.judges.table import COLUMNS, check_judge
+from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
+from relstudy.common.tables import Checked, read_table, write_json, write_table
+from relstudy.mapping.scores.table import read_scores
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.judging.answer_log import AnswerLog
+from relstudy.studyapp.judging.asking import Question
+
+FOLDER = "judges"
+
+
+def judge_files(folder: Path, name: str) -> tuple[Path, Path, Path]:
+    """The table of a judge, what describes it, and the log of its answers."""
+    table, description, log = (folder / FOLDER / f"{name}{ending}" for ending in (".csv", ".json", ".jsonl"))
+    return table, description, log
+
+
+def table_of_answers(questions: Sequence[Question], log: AnswerLog) -> pd.DataFrame:
+    """What came of every question, one row each, with COLUMNS; those not asked yet are errors."""
+    rows = []
+    for each in questions:
+        record = log.records.get(each.key, {"status": "error"})
+        told = {name: record.get(name) for name in COLUMNS[2:]}
+        rows.append({"query_id": each.query_id, "result_id": each.result_id, **told})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def repeated_answers(questions: Sequence[Question], again: Sequence[Question], log: AnswerLog) -> dict[str, int] | None:
+    """How many pairs were asked twice and answered both times, and how many of these got the same grade."""
+    first = {(each.query_id, each.result_id): log.records.get(each.key, {}).get("rating") for each in questions}
+    second = [
+        (first.get((each.query_id, each.result_id)), log.records.get(each.key, {}).get("rating")) for each in again
+    ]
+    both = [(a, b) for a, b in second if a is not None and b is not None]
+    return {"asked": len(both), "same": sum(a == b for a, b in both)} if both else None
+
+
+def table_of_file(path: Path, name: str, collection: Collection | None) -> pd.DataFrame:
+    """Any table of a judge's grades (column rating), or of a system's scores, as a judge's table.
+
+    Raises
+    ------
+    RelstudyError
+        where it holds several systems and none is called `name`
+    TableError
+        with every fault, ids that the collection lacks among them
+    """
+    frame, statuses = _read(path, name)
+    if collection is not None:
+        table = Checked(frame, str(path))
+        for column in PAIR:
+            absent = np.array([each not in collection for each in frame[column]], dtype=bool)
+            table.add(absent, column, "the id of an item in collection.csv is needed")
+        table.raise_faults()
+    given = {column: frame.get(column) for column in COLUMNS}
+    more = ["inclusion_probability"] if "inclusion_probability" in frame else []
+    return frame.assign(**{**given, "status": statuses})[[*COLUMNS, *more]]
+
+
+def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    if path.suffix not in (".run", ".trec", ".gz", ".txt"):
+        table = read_table(path)
+        if "rating" in table.frame:
+            judged = check_judge(table, name)
+            ids = pd.DataFrame({"query_id": judged.query_id, "result_id": judged.result_id, "rating": judged.rating})
+            others = table.frame.drop(columns=[column for column in ids if column in table.frame])
+            return pd.concat([ids, others.reset_index(drop=True)], axis=1), judged.status
+    scores = read_scores(path)
+    systems = scores["system"].unique()
+    if len(systems) > 1 and name not in systems:
+        raise RelstudyError(
+            f"{path}: it holds {len(systems)} systems, and none is called {name!r}; there are: {', '.join(systems)}"
+        )
+    if len(systems) > 1:
+        scores = scores[scores["system"] == name].reset_index(drop=True)
+    return scores.rename(columns={"score": "rating"})[[*PAIR, "rating"]], np.full(len(scores), "ok", dtype=object)
+
+
+def write_judge(folder: Path, name: str, table: pd.DataFrame, description: dict[str, Any]) -> dict[str, Any]:
+    """Write judges/NAME.csv and NAME.json; what is returned is what NAME.json says."""
+    path, described, _ = judge_files(folder, name)
+    counts = {str(status): int(many) for status, many in table["status"].value_counts().items()}
+    numbers = {"rows": len(table), "answered": int(table["rating"].notna().sum()), "status": counts}
+    content = {"name": name, **description, **numbers, "queries": int(table["query_id"].nunique())}
+    write_table(table, path)
+    write_json(content, described)
+    return content
