@@ -1,0 +1,85 @@
+"""How much of the differences between judgments a system explains, of what any system could.
+
+Judgments are means of few ratings, so even a system that knew what people think of each pair on average would not
+follow them exactly: what could be explained is the judgments' variance less their mean squared standard error, over
+that variance (`relstudy.calibration.ceiling`). Here pairs count as in the correlation that systems are compared by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relstudy.analysis.indices import kernels
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.results import Explained
+from relstudy.common.estimates import Estimate
+
+LEAST = 0.05
+"""Where less than this could be explained, shares of it are left out: they would divide by what may be nothing."""
+
+
+def explainable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
+    """The share of the differences between the judgments of some pairs (bool [pairs]) that could be explained."""
+    pairs = context.pairs
+    error, judgment = pairs.standard_error[used] ** 2, pairs.judgment[used]
+    nothing = np.full(context.draws.counts.shape[1], np.nan)
+    if not len(error) or not np.isfinite(error).all():
+        return BootstrapStatistic(np.nan, nothing, "the standard errors of the judgments are not known")
+    if np.ptp(judgment) == 0:
+        return BootstrapStatistic(np.nan, nothing, "all judgments are equal")
+    weight = context.correlation_weights(used)
+    centred = judgment - judgment.mean()
+    row, number = context.draws.row[used], context.draws.times.shape[0]
+    columns = np.stack(
+        [np.bincount(row, weight * each, number) for each in (np.ones_like(centred), centred, centred**2, error)]
+    )
+    raters = None
+    if context.raters is not None:
+        parts = context.reweighted(context.raters, used, context.collection)
+        drawn, both = (_share(np.stack([*each.sums, each.pull @ error.astype(each.pull.dtype)])) for each in parts)
+        raters = RaterReplicates(drawn, both, context.draws.queries, context.raters.raters)
+    value = float(_share(columns.sum(axis=1, keepdims=True))[0])
+    replicates = _share(kernels.sums(columns, context.draws.times, 0, context.draws.times.shape[1]))
+    return BootstrapStatistic(value, replicates, clusters=context.draws.queries, raters=raters)
+
+
+def _share(sums: np.ndarray) -> np.ndarray:
+    """One less mean squared error over variance, from sums of 1, y, yy and squared errors in rows; 0 to 1."""
+    total, of_judgment, squares, errors = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share: np.ndarray = np.clip(1.0 - errors / (squares - of_judgment**2 / total), 0.0, 1.0)
+    return share
+
+
+def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapStatistic) -> Explained:
+    """What a system explains whose correlation with the judgments of these pairs is this."""
+    ceiling = explainable(context, used)
+    found = context.estimate(correlation)
+    share = found
+    if found.value is not None:
+        share = Estimate(_square(found.value), _square(found.low), _square(found.high), found.reason)
+    if not np.isfinite(correlation.value) or not np.isfinite(ceiling.value) or ceiling.value < LEAST:
+        reason = correlation.reason or ceiling.reason or "next to nothing could be explained"
+        return Explained(share, context.estimate(ceiling), Estimate.missing(reason))
+    raters = None
+    if correlation.raters is not None and ceiling.raters is not None:
+        drawn = _ratio(correlation.raters.drawn, ceiling.raters.drawn)
+        both = _ratio(correlation.raters.both, ceiling.raters.both)
+        raters = RaterReplicates(drawn, both, ceiling.raters.queries, ceiling.raters.raters)
+    value = float(_ratio(np.array(correlation.value), np.array(ceiling.value)))
+    replicates = _ratio(correlation.replicates, ceiling.replicates)
+    ratio = BootstrapStatistic(value, replicates, clusters=context.draws.queries, raters=raters)
+    of_explainable = context.estimate(ratio)
+    if share.low == 0.0 and of_explainable.low is not None:
+        of_explainable = Estimate(of_explainable.value, 0.0, of_explainable.high, of_explainable.reason)
+    return Explained(share, context.estimate(ceiling), of_explainable)
+
+
+def _ratio(correlation: np.ndarray, ceiling: np.ndarray) -> np.ndarray:
+    ratio: np.ndarray = np.maximum(correlation, 0.0) ** 2 / np.maximum(ceiling, LEAST)
+    return ratio
+
+
+def _square(end: float | None) -> float | None:
+    return None if end is None else max(end, 0.0) ** 2

@@ -1,0 +1,192 @@
+"""Raters drawn anew: what each judged pair's relevance and judgment are had others rated.
+
+Each replicate gives every rater an exponential weight; a pair counts as much as its ratings do, is judged by their
+weighted mean, and is relevant by their weighted share. Calibration puts every rater on the scale of the average rater;
+in a replicate the average rater is another. What the average rater would have called a calibrated value c moves by
+some a + b c, so the cut moves against the calibrated ratings, and no line needs to be fitted again.
+
+The weights are those of the pigeonhole bootstrap for crossed samples (Owen 2007; Owen and Eckles 2012). Its product of
+weights for queries and raters counts the noise of single ratings more than once; here raters vary alone, and what
+queries vary by too is taken off (`relstudy.analysis.resampling.bootstrap.RaterReplicates`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from relstudy.analysis.indices.reweighted import ReweightedPairs
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.rated import PairRatings
+from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
+from relstudy.common.errors import RelstudyError
+
+RATERS = ("auto", "any", "these")
+LEAST_RATERS = 3
+REPLICATES = 300
+BOTH = 100
+"""Replicates over raters, and over single ratings: enough for a variance, which is all that is taken from them."""
+MOST_CELLS = 50_000_000
+"""Pairs times replicates of one table: 200 MB."""
+
+
+@dataclass(frozen=True)
+class RaterPopulation:
+    """Which raters intervals speak of.
+
+    Parameters
+    ----------
+    raters : how many rated, where intervals speak of any like them; None: of these alone
+    reason : why of these alone, as a phrase
+    """
+
+    raters: int | None
+    reason: str = ""
+
+    def sentence(self) -> str:
+        """As a phrase.
+
+        Examples
+        --------
+        >>> RaterPopulation(12).sentence()
+        'any raters like these 12'
+        """
+        return f"these raters alone: {self.reason}" if self.raters is None else f"any raters like these {self.raters}"
+
+
+def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation:
+    """Which raters intervals speak of.
+
+    Parameters
+    ----------
+    asked : "any" (raters like these), "these" (alone), or "auto": any where at least three are known
+
+    Raises
+    ------
+    RelstudyError
+        where "any" is asked for and the ratings are not known
+    """
+    if asked == "these":
+        return RaterPopulation(None, "by request")
+    ratings = pairs.ratings
+    if ratings is None:
+        reason = "the ratings behind the judgments are not known (--ratings calibrated.csv)"
+    elif ratings.rater is None:
+        reason = "the ratings do not name their raters"
+    else:
+        number, unrated = len(np.unique(ratings.rater)), len(pairs) - len(np.unique(ratings.pair))
+        if number >= LEAST_RATERS and not unrated:
+            return RaterPopulation(number)
+        reason = (
+            f"{unrated} of {len(pairs)} pairs have no rating"
+            if unrated
+            else f"{number} {'rater does' if number == 1 else 'raters do'} not tell how others would differ"
+        )
+    if asked == "any":
+        raise RelstudyError(f"intervals cannot speak of any raters like these (--raters any): {reason}")
+    return RaterPopulation(None, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class RaterDraws:
+    """The judged pairs under other raters (`drawn`) and with every single rating weighted anew (`both`)."""
+
+    drawn: ReweightedPairs
+    both: ReweightedPairs
+    raters: int
+
+    @classmethod
+    def of(cls, pairs: JudgedPairs, relevance: Relevance, replicates: int, seed: int, finite: bool) -> RaterDraws:
+        """The draws for pairs whose ratings and raters are known.
+
+        Parameters
+        ----------
+        relevance : by which rule and cut pairs are relevant
+        replicates : at most so many
+        finite : whether intervals are corrected for a finite population; then a pair's rating varies with the draw of
+            pairs only so far as the pair was not certain to be drawn, and so much is counted twice
+        """
+        ratings = pairs.ratings
+        if ratings is None or ratings.rater is None:
+            raise ValueError("the ratings, with their raters, are needed")
+        most = max(2, MOST_CELLS // max(len(pairs), 1))
+        rater = np.unique(ratings.rater, return_inverse=True)[1]
+        number = int(rater.max()) + 1
+        random = np.random.default_rng([seed, 3])
+        shares = random.standard_exponential((number, min(replicates, REPLICATES, most)))
+        shares *= number / shares.sum(axis=0)
+        cell = np.unique(pairs.query[ratings.pair] * number + rater, return_inverse=True)[1]
+        single = random.standard_exponential((int(cell.max()) + 1, min(replicates, BOTH, most)))[cell] - 1.0
+        if finite:
+            single *= np.sqrt(1.0 - pairs.probability[ratings.pair])[:, None]
+        cuts = moved_cuts(ratings, rater, shares, relevance.cut)
+        still = np.full(single.shape[1], relevance.cut)
+        return cls(
+            _reweighted(ratings, len(pairs), shares[rater], relevance.rule, cuts),
+            _reweighted(ratings, len(pairs), 1.0 + single, relevance.rule, still),
+            number,
+        )
+
+
+def moved_cuts(ratings: PairRatings, rater: np.ndarray, shares: np.ndarray, cut: float) -> np.ndarray:
+    """The cut against the calibrated ratings in each replicate, float [replicates].
+
+    Rater j would have given h_j(c) = a_j + b_j c to what calibration calls c. With weights w the average rater gives
+    the mean of h_j by w; where that lies above the mean by equal weights, the scale of these raters has moved up, and
+    with it every rating against a cut that stays.
+
+    Parameters
+    ----------
+    rater : int [ratings], from 0
+    shares : weights, float [raters, replicates], mean 1 over raters
+
+    Examples
+    --------
+    >>> ratings = PairRatings(np.arange(4), np.array([2.0, 4.0, 2.0, 4.0]), given=np.array([2.0, 4.0, 3.0, 5.0]))
+    >>> moved_cuts(ratings, np.array([0, 0, 1, 1]), np.array([[1.0, 0.0], [1.0, 2.0]]), 3.5).tolist()
+    [3.5, 3.0]
+    """
+    if ratings.given is None:
+        return np.full(shares.shape[1], cut)
+    number = len(shares)
+    many = np.bincount(rater, minlength=number)
+    of_calibrated, of_given = (np.bincount(rater, x, number) / many for x in (ratings.calibrated, ratings.given))
+    x, y = ratings.calibrated - of_calibrated[rater], ratings.given - of_given[rater]
+    spread = np.bincount(rater, x * x, number)
+    varied = spread > 1e-9 * many
+    slope = np.where(varied, np.bincount(rater, x * y, number) / np.where(varied, spread, 1.0), 1.0)
+    change = (shares - 1.0) / number
+    shift = (of_given - slope * of_calibrated) @ change
+    moved: np.ndarray = (cut - shift) / np.maximum(1.0 + slope @ change, 1e-9)
+    return moved
+
+
+def _reweighted(
+    ratings: PairRatings, pairs: int, times: np.ndarray, rule: RelevanceRule, cuts: np.ndarray
+) -> ReweightedPairs:
+    """The pairs when rating i counts times[i, b] and is relevant above cuts[b]."""
+    rows, replicates = (ratings.pair, np.arange(len(ratings.pair))), times.shape[1]
+    counts = np.bincount(ratings.pair, minlength=pairs)
+    weight = np.ones(len(ratings.pair)) if ratings.weight is None else ratings.weight
+    total = np.bincount(ratings.pair, weight, pairs)
+    plain = sparse.csr_array((1.0 / counts[ratings.pair], rows), shape=(pairs, len(ratings.pair)))
+    weighted = sparse.csr_array((weight / total[ratings.pair], rows), shape=(pairs, len(ratings.pair)))
+    alike = ratings.weight is None or bool(np.allclose(plain.data, weighted.data))
+    middle = float(ratings.calibrated.mean())
+    mass, hits, pull, judgment = (np.empty((replicates, pairs), dtype=np.float32) for _ in range(4))
+    for start in range(0, replicates, 64):
+        part = slice(start, start + 64)
+        here = times[:, part]
+        pull[part] = (weighted @ here).T
+        product = weighted @ (here * (ratings.calibrated - middle)[:, None])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            judgment[part] = np.nan_to_num(product.T / pull[part], posinf=0.0, neginf=0.0)
+        if rule is RelevanceRule.SHARE:
+            mass[part] = pull[part] if alike else (plain @ here).T
+            hits[part] = (plain @ (here * (ratings.calibrated[:, None] > cuts[part]))).T
+        else:
+            mass[part] = pull[part]
+            hits[part] = mass[part] * (judgment[part] + middle > cuts[part, None])
+    return ReweightedPairs(mass, np.minimum(hits, mass), pull, judgment)
