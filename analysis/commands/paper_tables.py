@@ -1,0 +1,93 @@
+"""The options of `relstudy report` for the paper's tables, and how these are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from relstudy.common.console import progress
+
+if TYPE_CHECKING:
+    from relstudy.analysis.report.inputs import StudyTables
+    from relstudy.analysis.report.layout import Page
+    from relstudy.analysis.scoring.results import ScoreResult
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--paper-tables",
+        is_flag=True,
+        help="Write the paper's tables and figures as printed, too: a page with CSV and LaTeX in the folder paper "
+        "beside the report.",
+    ),
+    click.option(
+        "--interface",
+        "interfaces",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="With --paper-tables: the folder of another interface's calibration, for table 5.1 and figure 5.2; "
+        "repeat.",
+    ),
+    click.option(
+        "--author", metavar="RATER", help="With --paper-tables: the person of table 5.9.  [default: gave most]"
+    ),
+)
+
+
+def paper_options(command: Command) -> Command:
+    """Give a command the options of the paper's tables."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class PaperChoices:
+    """Whether the paper's tables are wanted, beside which other interfaces, and who is the person of table 5.9."""
+
+    wanted: bool
+    interfaces: tuple[Path, ...]
+    author: str | None
+
+    @classmethod
+    def taken_from(cls, choices: dict[str, Any]) -> PaperChoices:
+        """What the command line says of them, taken out of its other choices."""
+        taken = cls(choices.pop("paper_tables"), choices.pop("interfaces"), choices.pop("author"))
+        if not taken.wanted and (taken.interfaces or taken.author):
+            raise click.UsageError("--interface and --author go with --paper-tables.")
+        return taken
+
+    def arguments(self) -> list[str]:
+        """As they stand on a command line, without any path of this machine."""
+        interfaces = [part for other in self.interfaces for part in ("--interface", other.name)]
+        return ["--paper-tables", *interfaces, *(["--author", self.author] if self.author else [])]
+
+
+def paper_page_of(
+    folder: Path, tables: StudyTables, result: ScoreResult, command: Sequence[str], choices: PaperChoices
+) -> Page:
+    """The page of the paper's tables for a study in `folder`."""
+    from relstudy.analysis.report.paper.page import paper_page
+    from relstudy.analysis.report.paper.reading import interfaces_of, pictures_in
+    from relstudy.analysis.report.paper.study import PaperStudy
+
+    interfaces = interfaces_of(tables, choices.interfaces)
+    study = PaperStudy(tables, result, interfaces, choices.author, pictures_in(folder))
+    return paper_page(study, [*command, *choices.arguments()], progress)
+
+
+def write_page(page: Page, target: Path, beside: Path) -> list[str]:
+    """Write a page, and its tables as CSV and LaTeX into the folder `beside`; the names of the CSV files."""
+    from relstudy.common.tables import write_text
+
+    write_text(page.html(), target)
+    for table in page.tables():
+        write_text(table.csv(), beside / f"{table.file}.csv")
+        write_text(table.latex(), beside / f"{table.file}.tex")
+    return [f"{table.file}.csv" for table in page.tables()]

@@ -1,0 +1,47 @@
+"""What a study's queries and results are: their texts, and small pictures of them."""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+THUMBNAIL = 132
+"""Pixels of the longer side."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """What queries and results are: collection.csv by item_id, and the folder that its paths start from."""
+
+    folder: Path
+    table: pd.DataFrame
+
+    def text(self, item: str) -> str:
+        """The title or the text of an item, else its id."""
+        if item in self.table.index:
+            for column in ("text", "title"):
+                if column in self.table and (said := str(self.table.at[item, column]).strip()):
+                    return said if len(said) <= 80 else f"{said[:78].rstrip()} …"
+        return item
+
+    def thumbnail(self, item: str) -> str:
+        """A small picture as a data: address; empty where the item has none that can be read."""
+        path = str(self.table.at[item, "path"]).strip() if item in self.table.index and "path" in self.table else ""
+        file = self.folder / path
+        if not path or not file.is_file() or not file.resolve().is_relative_to(self.folder.resolve()):
+            return ""
+        from PIL import Image
+
+        try:
+            with Image.open(file) as picture:
+                small = picture.convert("RGB")
+                small.thumbnail((THUMBNAIL, THUMBNAIL))
+        except (OSError, ValueError, Image.DecompressionBombError):
+            return ""  # the page says less, and the rest of it is as true
+        content = io.BytesIO()
+        small.save(content, "JPEG", quality=72)
+        return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

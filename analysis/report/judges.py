@@ -1,0 +1,97 @@
+"""The report's section on automatic judges: people alone beside people with each judge's help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from relstudy.analysis.judges.agreement import explained
+from relstudy.analysis.judges.run import AssistedScores, assist_scores, context_for
+from relstudy.analysis.judges.study import JudgedStudy, read_judged_study
+from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.report.layout import Block, Heading, Page, Paragraph, Section
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.common.errors import RelstudyError
+
+INDICES = {
+    "relevant_share": "Relevant share",
+    "precision_at_0.2": "Precision at 20 %",
+    "recall_at_0.2": "Recall at 20 %",
+    "average_precision": "Average precision",
+    "normalised_rank": "Normalised rank",
+}
+BEFORE = "paper"
+
+
+def with_judges(page: Page, folder: Path, options: ScoringOptions, judgments: Path | None = None) -> Page:
+    """The page with a section on the judges of the study in `folder`; as it is where there are none."""
+    files = sorted((folder / "judges").glob("*.csv"))
+    if not files:
+        return page
+    section = judges_section(folder, files, options, judgments)
+    at = next((k for k, each in enumerate(page.sections) if each.id == BEFORE), len(page.sections))
+    return replace(page, sections=[*page.sections[:at], section, *page.sections[at:]])
+
+
+def judges_section(
+    folder: Path, files: Sequence[Path], options: ScoringOptions, judgments: Path | None = None
+) -> Section:
+    """What each judge adds, or why it adds nothing."""
+    blocks: list[Block] = [
+        Paragraph(
+            "An automatic judge graded many more pairs than people did. It has no part in any other section: here its "
+            "grades shorten the intervals of people's figures, and what it gets wrong does not shift them."
+        )
+    ]
+    plain = replace(options, method="none", measures=())
+    for file in files:
+        blocks.append(Heading(f"Judge {file.stem}"))
+        try:
+            study = read_judged_study(folder, file, plain, judgments)
+            blocks += _blocks_of(study, plain)
+        except RelstudyError as error:
+            blocks.append(Paragraph(f"It adds nothing: {error}."))
+    return Section("judges", "With an automatic judge", blocks, "Judges")
+
+
+def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
+    numbers = study.judge.as_json()
+    universe = Universe(study.judge, context_for(study.pairs, study.judge, options))
+    squared = explained(universe)["r_squared"]
+    ends = "" if squared.low is None or squared.high is None else f" ({squared.low:.2f} to {squared.high:.2f})"
+    said = "an unknown part" if squared.value is None else f"{squared.value:.2f}{ends}"
+    blocks: list[Block] = [
+        Paragraph(
+            f"{numbers['answered']:,} answers for {numbers['rows']:,} pairs of {numbers['queries']:,} queries. It "
+            f"explains {said} of the variance of people's judgments."
+        )
+    ]
+    notes: Sequence[str] = study.notes
+    if study.candidates:
+        assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options)
+        blocks.append(_table(assisted))
+        notes = (*notes, *assisted.notes)
+    return [*blocks, *(Paragraph(note, quiet=True) for note in notes)]
+
+
+def _table(assisted: AssistedScores) -> Table:
+    rows: list[list[Cell]] = [
+        [system, name, figures[index].people, figures[index].estimate, figures[index].width_ratio]
+        for system, figures in assisted.systems.items()
+        for index, name in INDICES.items()
+    ]
+    return Table(
+        f"judge-{assisted.judge.name}",
+        "People alone, and with the judge's help.",
+        [
+            Column("System"),
+            Column("Index"),
+            Column("People alone", 3),
+            Column("With the judge", 3),
+            Column("Width", 2),
+        ],
+        rows,
+        note="Width: of the interval with the judge against that of people alone. Shares are of the judge's pairs.",
+    )

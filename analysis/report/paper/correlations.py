@@ -1,0 +1,150 @@
+"""Tables 5.3 to 5.7: correlations of mapped scores by method and selecting system, and of each system at its best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from relstudy.analysis.report.layout import Block, Paragraph
+from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits, SelectionFit
+from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.common.estimates import Estimate
+from relstudy.common.wording import listed
+
+FIRST = 3
+"""The tables by selecting system begin with 5.3."""
+LAST = 6
+"""The paper has four such tables; those of further systems have a letter."""
+
+
+def by_selection(study: PaperStudy, fits: Fits) -> list[Block]:
+    """Tables 5.3 to 5.6: one for each system that chose pairs, rows are methods, columns the selections.
+
+    Each cell is a fit to that selection alone, as in section 5.5. Mean and standard deviation are over the selecting
+    systems.
+    """
+    if not study.selections:
+        return [
+            Paragraph("Tables 5.3 to 5.6 need the column source of pairs.csv, which says which system chose a pair.")
+        ]
+    blocks: list[Block] = []
+    for position, name in enumerate(name for name in study.selecting if name in fits):
+        rows: list[list[Cell]] = []
+        for method, fit in fits[name].items():
+            parts = [part for part in fit if part != ALL]
+            rows.append([METHODS[method], "out of fold", *_row(study, [fit[part] for part in parts], fit[ALL])])
+            rows.append([METHODS[method], "in sample", *_row(study, [fit[part] for part in parts], fit[ALL], False)])
+        selections = [part for part in next(iter(fits[name].values())) if part != ALL]
+        number = _number(position)
+        blocks.append(
+            Table(
+                f"table-{number.replace('.', '-')}-{name}",
+                f"Table {number}: correlation of mapped {name} scores with judgments, by who chose the pairs.",
+                [
+                    Column("Fitting method"),
+                    Column("Figures"),
+                    *(Column(f"Pairs by {selection}") for selection in selections),
+                    *(Column("Mean"), Column("SD"), Column(ALL)),
+                ],
+                rows,
+                note="As in the paper, each selection is fitted by itself, and Mean and SD are over the selecting "
+                "systems. What differs: the paper's figures are all in sample; here those out of fold come first, "
+                "with intervals over queries. Selections may share pairs.",
+            )
+        )
+    return blocks
+
+
+def _number(position: int) -> str:
+    last = LAST - FIRST
+    return f"5.{FIRST + position}" if position <= last else f"5.{LAST}{chr(ord('a') + position - last)}"
+
+
+def _row(study: PaperStudy, parts: Sequence[SelectionFit], whole: SelectionFit, honest: bool = True) -> list[Cell]:
+    """Cells of the selections, their mean and spread, and all pairs; intervals only out of fold."""
+    level = study.result.options.level
+    figures = [fit.honest(study) if honest else fit.printed(study) for fit in (*parts, whole)]
+    mean, spread = mean_and_spread(figures[:-1], level)
+    *cells, last = [figure.estimate(level) for figure in figures]
+    row = [*cells, mean, spread, last]
+    return [each if honest or each.value is None else Estimate(each.value) for each in row]
+
+
+def mean_and_spread(figures: Sequence[BootstrapStatistic], level: float) -> tuple[Estimate, Estimate]:
+    """Mean over the selecting systems with its interval, and the standard deviation between them (divided by n - 1)."""
+    values = np.array([figure.value for figure in figures])
+    if len(values) < 2 or not np.isfinite(values).all():
+        missing = Estimate.missing("fewer than two selections have a correlation")
+        return missing, missing
+    replicates = np.mean([figure.replicates for figure in figures], axis=0)
+    mean = BootstrapStatistic(float(values.mean()), replicates).estimate(level)
+    return mean, Estimate(float(values.std(ddof=1)))
+
+
+def at_its_best(study: PaperStudy, fits: Fits) -> list[Block]:
+    """Table 5.7: every system with the method that suits it best, and whether in-sample figures order them alike."""
+    rows: list[tuple[float, list[Cell]]] = []
+    level = study.result.options.level
+    for system in study.systems:
+        if system.name not in fits:
+            continue
+        whole = {method: fit[ALL] for method, fit in fits[system.name].items()}
+        best = best_method({method: fit.honest(study).value for method, fit in whole.items()})
+        printed = {method: fit.printed(study).value for method, fit in whole.items()}
+        favourable = best_method(printed)
+        honest = whole[best].honest(study)
+        chose = "yes" if system.name in study.selections else "no"
+        cells: list[Cell] = [system.name, *([chose] if study.selections else []), METHODS[best], honest.estimate(level)]
+        rows.append((honest.value, [*cells, printed[favourable], METHODS[favourable]]))
+    rows.sort(key=lambda row: -row[0] if np.isfinite(row[0]) else np.inf)
+    table = Table(
+        "table-5-7",
+        "Table 5.7: correlation of each system's mapped scores with judgments, by its most favourable method.",
+        [
+            Column("System"),
+            *([Column("Chose pairs")] if study.selections else []),
+            Column("Best method out of fold"),
+            Column("Out of fold"),
+            Column("In sample, as printed"),
+            Column("Most favourable in sample"),
+        ],
+        [cells for _, cells in rows],
+        note="The method of greatest correlation on all pairs, as appendix A.2 recommends. What differs: here it is "
+        "chosen by the correlation out of fold. The paper chooses and reports in sample, which flatters."
+        + (" A system that chose no pairs is scored on those that others chose." if study.selections else ""),
+        best=(("Out of fold", "max"),) if len(rows) > 1 else (),
+    )
+    return [table, *_same_order(rows)]
+
+
+def best_method(correlations: dict[str, float]) -> str:
+    """The method of greatest correlation; the first of them where none has one.
+
+    Examples
+    --------
+    >>> best_method({"a": 0.2, "b": 0.3, "c": float("nan")})
+    'b'
+    """
+    return max(correlations, key=lambda method: np.nan_to_num(correlations[method], nan=-np.inf))
+
+
+def _same_order(rows: Sequence[tuple[float, list[Cell]]]) -> list[Block]:
+    if len(rows) < 2:
+        return []
+    honest = [str(cells[0]) for _, cells in rows]
+    printed = [str(cells[0]) for _, cells in sorted(rows, key=lambda row: -_value(row[1][-2]))]
+    if honest == printed:
+        return [Paragraph(f"In sample and out of fold the systems come in the same order: {' > '.join(honest)}.")]
+    moved = [name for name, other in zip(honest, printed, strict=True) if name != other]
+    return [
+        Paragraph(
+            f"Out of fold the systems come in the order {' > '.join(honest)}. In sample {listed(moved)} change places."
+        )
+    ]
+
+
+def _value(cell: Cell) -> float:
+    return float(cell) if isinstance(cell, float) and np.isfinite(cell) else -np.inf

@@ -1,0 +1,106 @@
+"""Mappings fitted to the pairs of each selecting system by themselves, and to all pairs (section 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.selection import FEWEST_PAIRS
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.results import SystemScore
+from relstudy.mapping.cross_fitting import CrossFit, around_training_means, cross_fit
+from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
+
+METHODS = {
+    "bagged": "Least squares (4.1)",
+    "correlation": "Correlation (4.2)",
+    "bayes": "Bayesian (4.3)",
+}
+"""The paper's three methods, by the names of those that compute them: the average of monotone least-squares fits over
+the bootstrap (Eq. 4.8), the smooth family of greatest correlation, the average of steps over their posterior."""
+
+ALL = "All"
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionFit:
+    """One method fitted to one system's scores of the pairs of one selection.
+
+    Parameters
+    ----------
+    used : bool [judged pairs], the pairs it is fitted to
+    mapping : the fit to all of them
+    in_sample, out_of_fold : mapped scores of these pairs, float [pairs used]
+    noise : of the fits out of fold (`fits_noise`)
+    """
+
+    used: np.ndarray
+    mapping: FittedMapping
+    in_sample: np.ndarray
+    out_of_fold: np.ndarray
+    noise: float
+
+    def printed(self, study: PaperStudy) -> BootstrapStatistic:
+        """Correlation of mapped scores with the judgments they were fitted to, which is what the paper prints."""
+        return self._pearson(study, self.in_sample)
+
+    def honest(self, study: PaperStudy) -> BootstrapStatistic:
+        """Correlation out of fold, by query."""
+        return self._pearson(study, self.out_of_fold).widened(1 + self.noise)
+
+    def _pearson(self, study: PaperStudy, mapped: np.ndarray) -> BootstrapStatistic:
+        return study.pearson(np.flatnonzero(self.used), mapped, study.pairs.judgment[self.used])
+
+
+Fits = Mapping[str, Mapping[str, Mapping[str, SelectionFit]]]
+"""By system, method and selection; `ALL` is all pairs."""
+
+
+def fits_of(
+    study: PaperStudy, jobs: Iterable[tuple[SystemScore, str]], methods: Sequence[str] = tuple(METHODS)
+) -> dict[str, dict[str, dict[str, SelectionFit]]]:
+    """Every method fitted to each selection by itself, for each job: a system and the selection."""
+    fits: dict[str, dict[str, dict[str, SelectionFit]]] = {}
+    for system, selection in jobs:
+        scored = np.isfinite(system.pair_scores)
+        used = scored if selection == ALL else scored & study.selections[selection]
+        by_method = fits.setdefault(system.name, {method: {} for method in methods})
+        for method in methods:
+            by_method[method][selection] = _fit(study, system, used, method)
+    return fits
+
+
+def jobs_of(study: PaperStudy) -> list[tuple[SystemScore, str]]:
+    """What has to be fitted: each system to all pairs, and those that chose pairs to each selection as well."""
+    jobs = [(system, ALL) for system in study.systems if _queries(study, np.isfinite(system.pair_scores)) > 1]
+    for system in study.systems:
+        for name, chosen in study.selections.items():
+            used = chosen & np.isfinite(system.pair_scores)
+            if system.name in study.selecting and used.sum() >= FEWEST_PAIRS and _queries(study, used) > 1:
+                jobs.append((system, name))
+    return jobs
+
+
+def _queries(study: PaperStudy, used: np.ndarray) -> int:
+    return len(np.unique(study.pairs.query[used]))
+
+
+def _fit(study: PaperStudy, system: SystemScore, used: np.ndarray, method: str) -> SelectionFit:
+    options = study.result.options
+    binds = system.direction.binds
+    direction = ("higher" if system.direction.higher else "lower") if binds else "auto"
+    settings = FitSettings(options.folds, options.seed, direction)
+    pairs = ScoredPairs(
+        system.pair_scores[used],
+        study.pairs.judgment[used],
+        study.pairs.query_id[used].astype(str),
+        system=system.name,
+    )
+    mapping = fit_mapping(pairs, method, settings)
+    crossed: CrossFit = cross_fit(pairs, method, settings)
+    around = around_training_means(crossed.predictions, pairs, settings)
+    return SelectionFit(used, mapping, mapping.predict(pairs.scores), around, crossed.noise)

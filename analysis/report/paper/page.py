@@ -1,0 +1,80 @@
+"""The paper's tables and figures on one page, in the paper's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from relstudy.analysis.report.layout import Command, Page, Paragraph, Section
+from relstudy.analysis.report.paper import correlations, disputed, figures, indices, people
+from relstudy.analysis.report.paper.fits import METHODS, fits_of, jobs_of
+from relstudy.analysis.report.paper.study import PaperStudy
+
+T = TypeVar("T")
+Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
+
+
+def paper_page(
+    study: PaperStudy, command: Sequence[str], progress: Progress[object], methods: Sequence[str] = tuple(METHODS)
+) -> Page:
+    """Tables 5.1 to 5.10 and figures 2.2, 4.2 to 4.7 and 5.1 to 5.3 of Shirahatti and Barnard 2005, for this study.
+
+    Parameters
+    ----------
+    command : the command line, without any path of this machine
+    progress : wraps the loop over fits, as `relstudy.common.console.progress`
+    methods : names among METHODS
+    """
+    jobs = jobs_of(study)
+    fits = fits_of(study, progress(jobs, "fitting", len(jobs)), methods)  # type: ignore[arg-type]
+    sections = [
+        Section(
+            "pairs",
+            "Choosing pairs (sections 2.2 and 5.4)",
+            [*figures.shaping(study), *people.uniformity(study)],
+            "Pairs",
+        ),
+        Section(
+            "people",
+            "Raters and interfaces (sections 5.2 and 5.3)",
+            [
+                *people.calibration(study),
+                *disputed.equal_words(study),
+                *disputed.disputed(study),
+                *disputed.interfaces(study),
+            ],
+            "People",
+        ),
+        Section(
+            "mappings",
+            "Mappings (chapter 4)",
+            [*figures.mappings(study, fits), *figures.against_judgments(study, fits)],
+            "Mappings",
+        ),
+        Section(
+            "selections",
+            "Correlation by selecting system (section 5.5.1)",
+            correlations.by_selection(study, fits),
+            "Selections",
+        ),
+        Section(
+            "systems",
+            "The systems compared (sections 5.5.2 to 5.5.4)",
+            [*correlations.at_its_best(study, fits), *indices.curves(study), *indices.normalised_ranks(study)],
+            "Systems",
+        ),
+        Section("one-person", "One person's ratings (section 5.6)", people.one_person(study), "One person"),
+        Section("features", "Low-level features (section 5.8)", indices.features(study), "Features"),
+        Section("provenance", "How this page was made", [Command(" ".join(command))], "Provenance"),
+    ]
+    lead = (
+        "The tables and figures of Shirahatti and Barnard 2005 for this study, each under its number there. Under each "
+        "stands what differs from the paper. For reading the study itself, see its report."
+    )
+    return Page(study.tables.title, "The paper's tables", [lead], [s for s in sections if s.blocks])
+
+
+def missing(page: Page) -> list[str]:
+    """What the page could not show, and what that needs: one sentence each."""
+    blocks = [block for section in page.sections for block in section.blocks]
+    return [block.text for block in blocks if isinstance(block, Paragraph) and " needs " in block.text]

@@ -1,0 +1,178 @@
+"""Tables 5.1, 5.2 and 5.9: what calibration does, how evenly people answer, and whether one rater sways the figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.analysis.report.layout import Block, Paragraph
+from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.raters import panels, scale_values
+from relstudy.analysis.report.selection import RANDOM
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.variance import within_item_variance
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
+from relstudy.common.pairs_table import one_row_per_source
+from relstudy.common.probabilities import PAIR
+from relstudy.common.wording import listed
+
+FEWEST_RATINGS = 20
+"""A correlation with fewer ratings of one side is not shown."""
+
+
+def calibration(study: PaperStudy) -> list[Block]:
+    """Table 5.1: variance among raters of the common set, before and after calibration, a column an interface."""
+    if not study.interfaces:
+        return [Paragraph("Table 5.1 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
+    columns = [_variances(ratings) for ratings in study.interfaces.values()]
+    titles = ("Number of participants", "Average variance as rated", "Average variance calibrated")
+    shares = ("As rated, % of the squared range of the scale", "Calibrated, % of the squared range of the scale")
+    rows: list[list[Cell]] = [[title, *cells] for title, *cells in zip((*titles, *shares), *columns, strict=True)]
+    return [
+        Table(
+            "table-5-1",
+            "Table 5.1: effect of calibration on human scores, on the common set.",
+            [Column("Figure"), *(Column(name, 3) for name in study.interfaces)],
+            rows,
+            note="The variance of a pair's ratings, divided by n - 1, averaged over the pairs of the base block; "
+            "intervals are for raters and pairs like these. What differs: the paper's caption says standard deviation "
+            "where its rows say variance; scales of different length compare by the percentages. The paper's line is "
+            "that of relstudy calibrate --method zscore.",
+        )
+    ]
+
+
+def _variances(ratings: Ratings) -> list[Cell]:
+    raw, calibrated = panels(ratings)
+    rows = raw.base[raw.pair] & ~np.isnan(raw.rating)
+    missing: Cell = Estimate.missing("no base block")
+    if not rows.any():
+        return [raw.n_raters, *[missing] * 4]
+    variances = [
+        Estimate.missing("not calibrated") if panel is None else within_item_variance(panel, rows)
+        for panel in (raw, calibrated)
+    ]
+    scale = ratings.scale.scale
+    squared = (scale.high - scale.low) ** 2
+    return [raw.n_raters, *variances, *(_divided(each, squared / 100) for each in variances)]
+
+
+def _divided(estimate: Estimate, by: float) -> Estimate:
+    value, low, high = (None if end is None else end / by for end in (estimate.value, estimate.low, estimate.high))
+    return Estimate(value, low, high, estimate.reason)
+
+
+def uniformity(study: PaperStudy) -> list[Block]:
+    """Table 5.2: deviation from uniformity of the responses, a row a round, a column a selecting system."""
+    tables = study.tables
+    if tables.ratings is None or tables.pairs is None or not study.selections:
+        return [Paragraph("Table 5.2 needs ratings, and pairs.csv with the system that chose each pair and its round.")]
+    drawn = tables.pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
+    frame = tables.ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR)
+    values = scale_values(tables.ratings)
+    by_source = uniformity_table(one_row_per_source(frame[["round", "rating", "source"]]), values)
+    errors = by_source[by_source["source"] != "all"].set_index(["round", "source"])["error"]
+    whole = uniformity_table(frame, values, by=("round",)).set_index("round")["error"]
+    names = [name for name in errors.index.unique("source") if name != RANDOM]
+    rows: list[list[Cell]] = []
+    for number in whole.index:
+        title = "Initial data" if number == whole.index[0] else f"Mapped data, round {number}"
+        cells: list[Cell] = [errors.get((number, name), Estimate.missing("no pair")) for name in names]
+        rows.append([title, *cells, float(whole[number])])
+    blocks: list[Block] = [
+        Table(
+            "table-5-2",
+            "Table 5.2: deviation from uniformity of human responses (Eq. 5.4), by selecting system.",
+            [Column("Round"), *(Column(name, 3) for name in names), Column("All pairs", 3)],
+            rows,
+            note=f"0: every value is used alike; {2 * (len(values) - 1) / len(values) ** 2:.2f}: only one is. What "
+            "differs: a pair that several systems chose counts for each, and a later round is planned for all systems "
+            "at once.",
+        )
+    ]
+    if len(rows) == 1:
+        command = "relstudy sample DIR --from-mappings draws a second round, whose row then stands here."
+        blocks.append(Paragraph(command, quiet=True))
+    return blocks
+
+
+def one_person(study: PaperStudy) -> list[Block]:
+    """Table 5.9: correlations on what one person rated, on what the others rated, and on all; standard errors."""
+    ratings = study.tables.ratings
+    if ratings is None:
+        return [Paragraph("Table 5.9 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
+    frame = ratings.frame
+    column = "calibrated" if "calibrated" in frame else "rating"
+    frame = frame.dropna(subset=[column]).assign(value=lambda rows: rows[column])
+    author = study.author or str(frame["rater_id"].value_counts().sort_index().idxmax())
+    theirs = frame["rater_id"].astype(str) == author
+    if not theirs.any() or theirs.all():
+        who = "is no rater who decided on any pair" if not theirs.any() else "gave all ratings"
+        raise RelstudyError(f"table 5.9 needs one rater and others, and {author!r} {who}")
+    rows: list[list[Cell]] = []
+    apart: list[str] = []
+    level = study.result.options.level
+    for system in study.systems:
+        mapped = system.mapped_scores
+        if mapped is None:
+            continue
+        one, others = (_with_single_ratings(study, mapped, frame[side]) for side in (theirs, ~theirs))
+        both = _with_judgments(study, mapped)
+        difference = one - others
+        rows.append([system.name, *(_with_error(each) for each in (one, others, both)), difference.estimate(level)])
+        ends = percentile_ends(difference.estimate(level))
+        apart += [system.name] if ends is not None and (ends[0] > 0 or ends[1] < 0) else []
+    if not rows:
+        return [Paragraph("Table 5.9 needs systems with mapped scores.")]
+    said = (
+        f"The correlations of {listed(apart)} on this rater's pairs and on the others' differ beyond their intervals."
+        if apart
+        else "No system's correlation differs between this rater's pairs and the others' beyond its interval, so the "
+        "paper's finding holds here."
+    )
+    return [
+        Table(
+            "table-5-9",
+            f"Table 5.9: correlation of mapped scores with the ratings of one person ({author}, "
+            f"{theirs.mean():.0%} of the ratings), of the others, and of all combined; standard errors in brackets.",
+            [Column("System"), Column("One person"), Column("Others"), Column("Combined"), Column("Difference")],
+            rows,
+            note="Pearson, mapped scores out of fold; one person's and the others' ratings are single calibrated "
+            "ratings, a pair counting once; combined are the judgments, which are means and so less noisy. What "
+            "differs: standard errors are from a bootstrap over queries, and the difference has an interval of its "
+            "own, since both sides share queries.",
+        ),
+        Paragraph(said),
+    ]
+
+
+def _with_single_ratings(study: PaperStudy, mapped: np.ndarray, ratings: pd.DataFrame) -> BootstrapStatistic:
+    judged = pd.MultiIndex.from_arrays([study.pairs.query_id, study.pairs.result_id])
+    wanted = pd.MultiIndex.from_arrays([ratings[name].astype(str).astype(object) for name in PAIR])
+    row = judged.get_indexer(wanted)
+    used = (row >= 0) & np.isfinite(mapped[row])
+    row, value = row[used], ratings["value"].to_numpy(dtype=float)[used]
+    if len(row) < FEWEST_RATINGS:
+        return BootstrapStatistic(np.nan, np.full(study.draws.times.shape[1], np.nan), f"only {len(row)} ratings")
+    once = 1 / np.bincount(row, minlength=len(mapped))[row]
+    return study.pearson(row, mapped[row], value, once)
+
+
+def _with_judgments(study: PaperStudy, mapped: np.ndarray) -> BootstrapStatistic:
+    used = np.flatnonzero(np.isfinite(mapped))
+    return study.pearson(used, mapped[used], study.pairs.judgment[used])
+
+
+def _with_error(figure: BootstrapStatistic) -> Cell:
+    if not np.isfinite(figure.value):
+        return figure.estimate()
+    return f"{figure.value:.2f} ({float(np.nanstd(figure.replicates, ddof=1)):.2f})"
+
+
+def percentile_ends(estimate: Estimate) -> tuple[float, float] | None:
+    """Both ends of an interval, or None where it has none."""
+    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)

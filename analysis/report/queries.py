@@ -1,0 +1,67 @@
+"""The systems query by query: where each does well, and the queries on which the first one does worst."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.report import pictures
+from relstudy.analysis.report.collection import Items
+from relstudy.analysis.report.layout import Block, Paragraph, Picture, Section
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.verdict.verdict import Verdict
+from relstudy.common.estimates import Estimate
+
+MOST_SYSTEMS = 12
+WORST = 5
+
+
+def queries_section(result: ScoreResult, verdict: Verdict, items: Items | None = None) -> Section | None:
+    """How often a good match is above a poor one within each query; None where no query defines it."""
+    above = 1 - result.per_query.pivot(index="query_id", columns="system", values="normalised_rank")
+    names = [name for name in verdict.standings.names if above[name].notna().any()][:MOST_SYSTEMS]
+    if not names:
+        return None
+    blocks: list[Block] = []
+    if verdict.within is not None:
+        blocks.append(Paragraph(verdict.within.sentence(1 - result.options.level)))
+    blocks.append(
+        Picture(
+            [pictures.strips({name: 100 * above[name].dropna().to_numpy() for name in names})],
+            "Each dot is a query: how often, in 100, a good match is above a poor one among its rated results. The "
+            "line is the mean; 50 is what guessing gives.",
+            wide=True,
+            name="Queries",
+        )
+    )
+    blocks.append(_worst(result, names, above, items))
+    return Section("queries", "Query by query", blocks, "Queries")
+
+
+def _worst(result: ScoreResult, names: list[str], above: pd.DataFrame, items: Items | None) -> Table:
+    own = result.per_query[result.per_query["system"] == names[0]]
+    rank = {name: ranks_of(result, name) for name in names[:4]}
+    pairs = dict(zip(own["query_id"], own["pairs"], strict=True))
+    worst = above[names[0]].sort_values(kind="stable").index[:WORST].tolist()
+    rows: list[list[Cell]] = []
+    for query in worst:
+        row: list[Cell] = [query, items.text(query) if items else "", int(pairs[query])]
+        for name in names[:4]:
+            value = 1 - rank[name][query]
+            row.append(value if np.isfinite(value) else Estimate.missing("no good or no poor match"))
+        rows.append(row)
+    columns = [Column("Query"), Column("What it is"), Column("Rated results"), *(Column(name) for name in names[:4])]
+    return Table(
+        "worst-queries",
+        f"The {len(worst)} queries on which {names[0]} does worst: how often a good match is above a poor one",
+        columns,
+        rows,
+        note="All queries are in per_query.csv, which `relstudy score --out` writes.",
+    )
+
+
+def ranks_of(result: ScoreResult, name: str) -> dict[str, float]:
+    """A system's normalised rank by query."""
+    own = result.per_query[result.per_query["system"] == name]
+    return {str(query): float(rank) for query, rank in zip(own["query_id"], own["normalised_rank"], strict=True)}

@@ -1,0 +1,86 @@
+"""Whether the judgments can be trusted, in three figures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.layout import Block, Figures, Paragraph, Section
+from relstudy.analysis.report.raters import flags_of, panels
+from relstudy.analysis.verdict.verdict import Verdict
+from relstudy.calibration.intraclass import intraclass
+from relstudy.common.wording import count_of
+
+
+def trust_section(tables: StudyTables, verdict: Verdict) -> Section | None:
+    """Agreement of raters, ratings of a pair, and how good a system could be; None where none of it is known."""
+    figures: list[tuple[str, str]] = []
+    if tables.ratings is not None:
+        raw, calibrated = panels(tables.ratings)
+        before = intraclass(raw).one
+        after = before if calibrated is None else intraclass(calibrated).one
+        if after.value is not None:
+            then = "" if calibrated is None or before.value is None else f"; {before.value:.2f} before calibration"
+            figures.append(
+                (
+                    f"{after.value:.2f}",
+                    f"agreement of one rating with another of its pair (ICC: 1 perfect, 0 chance){then}",
+                )
+            )
+        decided = tables.ratings.frame["rating"].notna()
+        pairs = tables.ratings.frame.loc[decided].groupby(["query_id", "result_id"]).ngroups
+        if pairs:
+            people = tables.ratings.frame["rater_id"].nunique()
+            figures.append(
+                (
+                    f"{decided.sum() / pairs:.1f}",
+                    f"ratings a pair on average, by {count_of(people, 'rater')}{_flagged(tables)}",
+                )
+            )
+    if verdict.reachable is not None:
+        figures.append(
+            (
+                f"{verdict.reachable:.2f}",
+                "correlation of a system that knew what these raters think of every pair; what it lacks to 1 is "
+                "noise of the ratings",
+            )
+        )
+    if not figures:
+        return None
+    blocks: list[Block] = [Figures(figures)]
+    if tables.truth is not None and not tables.truth.empty:
+        blocks.append(Paragraph(coverage_sentence(tables)))
+    return Section("trust", "Can the judgments be trusted?", blocks, "Trust")
+
+
+def _flagged(tables: StudyTables) -> str:
+    if tables.raters is None:
+        return ""
+    flagged = int((flags_of(tables.raters) != "").sum())
+    if flagged == 0:
+        return ", none of whom gave a reason to look again"
+    return f", of whom {flagged} {'gives' if flagged == 1 else 'give'} a reason to look again (The raters)"
+
+
+def coverage_sentence(tables: StudyTables) -> str:
+    """How many intervals of a simulated study hold the truth, and what repeating it gave."""
+    if tables.truth is None:
+        return ""
+    numbers = {name: tables.truth[name].map(_number) for name in ("true", "low", "high")}
+    known = np.logical_and.reduce([np.isfinite(values) for values in numbers.values()])
+    inside = known & (numbers["low"] <= numbers["true"]) & (numbers["true"] <= numbers["high"])
+    held, many = int(inside.sum()), int(known.sum())
+    if not many:
+        return ""
+    some = "all" if held == many else f"{held} of"
+    return (
+        f"The truth is known here: {some} {many} intervals hold it. They rest on the same queries and so succeed or "
+        "fail together: one study proves little."
+    )
+
+
+def _number(text: object) -> float:
+    try:
+        return float(str(text))
+    except ValueError:
+        return float("nan")
