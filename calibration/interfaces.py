@@ -1,0 +1,224 @@
+"""A ratings table of several interfaces, each calibrated by itself, and what they tell side by side.
+
+A rating of 4 on 1-5 and one of 4 on 1-9 are different answers, so nothing here ever averages over scales. Shirahatti
+and Barnard 2005, table 5.1 (variance, for scores standardised by their range) and section 5.3 (what a rating costs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from relstudy.calibration.pipeline import Calibration
+from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.common.estimates import Estimate
+from relstudy.common.groups import groups_of
+from relstudy.common.probabilities import PAIR
+from relstudy.common.reading import Reading
+from relstudy.common.scales import SCALE_COLUMNS
+from relstudy.common.tables import Checked, pair_keys, read_table
+
+LEAST_RATERS = 3
+"""Of fewer raters' times there is no interval."""
+
+
+def read_interfaces(
+    table: Checked,
+    column: str,
+    *,
+    base_column: str | None = None,
+    trust_raters: bool = False,
+    reading: Reading | None = None,
+    pairs: Path | None = None,
+) -> dict[str, Ratings]:
+    """Split a ratings table by a column, and check each part by itself, so that each is on one scale.
+
+    Parameters
+    ----------
+    table : as `relstudy.calibration.ratings.read_ratings` takes it
+    column : one of the table's, or of the pairs'; "scale" is put together from scale_low and scale_high where
+        there is no column of that name
+    pairs : a table of pairs, for columns that the ratings lack
+
+    Returns
+    -------
+    dict value -> Ratings, in order of the values; a row without one is in the part "(none)"
+
+    Raises
+    ------
+    RelstudyError
+        where the column is nowhere, or a part has faults, such as two scales
+    """
+    reading = reading or Reading()
+    table = reading.apply(table)
+    frame = table.frame
+    if column == "scale" and column not in frame and set(SCALE_COLUMNS[:2]) <= set(frame):
+        low, high = (frame[name].astype("str").str.strip().mask(frame[name].isna(), "") for name in SCALE_COLUMNS[:2])
+        frame = frame.assign(scale=(low + "-" + high).mask((low == "") | (high == ""), ""))
+    values = groups_of(frame, column, pairs, "the ratings")
+    parts = {}
+    for name in sorted(set(values)):
+        rows = values == name
+        part = Checked(table.frame[rows].reset_index(drop=True), table.file, table.rows[rows], table.labels)
+        part.notes = table.notes
+        parts[str(name)] = read_ratings(
+            part, base_column=base_column, trust_raters=trust_raters, reading=Reading(scale=reading.scale)
+        )
+    return parts
+
+
+def pairs_asked_alike(pairs: Path, judged: pd.DataFrame) -> Checked:
+    """The rows of a pairs table that ask as the judged pairs do (by image or by text).
+
+    Pairs of the other paradigm are missing from a part because they belong to another one, not for want of ratings.
+    """
+    table = read_table(pairs, *PAIR)
+    if "paradigm" not in table.frame:
+        return table
+    paradigm = table.frame["paradigm"]
+    asked = paradigm[pair_keys(table.frame).isin(pair_keys(judged))].unique()
+    rows = paradigm.isin(asked).to_numpy()
+    return Checked(table.frame[rows].reset_index(drop=True), table.file, table.rows[rows], table.labels)
+
+
+def joined_tables(parts: Mapping[str, Calibration], column: str) -> dict[str, pd.DataFrame] | str:
+    """The parts' judgments and calibrated ratings in one table each, `column` saying which part a row is of.
+
+    Returns
+    -------
+    "judgments" and "calibrated"; or, where they cannot stand in one table, why: their scales differ, or a pair was
+    rated in two parts
+    """
+    scales = {name: part.ratings.scale.scale for name, part in parts.items()}
+    if len({tuple(scale.columns().values()) for scale in scales.values()}) > 1:
+        return f"the scales differ ({', '.join(f'{name}: {scale.name}' for name, scale in scales.items())})"
+    judged = pd.concat([part.judgments.frame.assign(**{column: name}) for name, part in parts.items()])
+    if judged.duplicated(PAIR).any():
+        return "some pairs were rated in several parts"
+    ratings = [part.calibrated_ratings().assign(**{column: name}) for name, part in parts.items()]
+    return {"judgments": judged.reset_index(drop=True), "calibrated": pd.concat(ratings, ignore_index=True)}
+
+
+@dataclass(frozen=True)
+class RatingTimes:
+    """How long a rating takes in one interface.
+
+    Parameters
+    ----------
+    name : of the interface
+    seconds : geometric mean over raters of each rater's median seconds, with a 95 % interval over raters
+    ratio : how many times as long as in the first interface, with its 95 % interval; None for the first
+    raters : how many are timed
+    both : how many of them are timed in the first interface as well; where these are three or more, the ratio is theirs
+        (paired), else it compares different people
+    """
+
+    name: str
+    seconds: Estimate
+    ratio: Estimate | None
+    raters: int
+    both: int
+
+    def as_json(self) -> dict[str, Any]:
+        ratio = None if self.ratio is None else self.ratio.as_json()
+        return {**self.seconds.as_json(), "raters": self.raters, "ratio_to_first": ratio, "raters_in_both": self.both}
+
+
+def rating_times(parts: Mapping[str, pd.DataFrame]) -> dict[str, RatingTimes] | None:
+    """Seconds per rating by interface; None where the ratings are not timed.
+
+    Parameters
+    ----------
+    parts : interface -> ratings with rater_id and seconds (of one rating; those that are not above 0 don't count)
+
+    Notes
+    -----
+    Times are skewed and raters differ, so each rater is one median, and means and intervals (Student's t) are of the
+    logarithms.
+
+    Examples
+    --------
+    >>> slow = pd.DataFrame({"rater_id": list("abc"), "seconds": [4.0, 6.0, 8.0]})
+    >>> times = rating_times({"1-5": slow.assign(seconds=[2.0, 3.1, 3.9]), "1-9": slow})
+    >>> round(times["1-9"].ratio.value, 1), times["1-9"].both
+    (2.0, 3)
+    """
+    if any("seconds" not in frame for frame in parts.values()):
+        return None
+    medians = {name: _log_medians(frame) for name, frame in parts.items()}
+    if any(each.empty for each in medians.values()):
+        return None
+    first = next(iter(medians.values()))
+    times = {}
+    for name, logs in medians.items():
+        both = logs.index.intersection(first.index)
+        ratio = None if logs is first else _ratio(logs, first, both)
+        times[name] = RatingTimes(name, _geometric(logs), ratio, len(logs), 0 if ratio is None else len(both))
+    return times
+
+
+def _log_medians(frame: pd.DataFrame) -> pd.Series:
+    seconds = pd.to_numeric(frame["seconds"], errors="coerce")
+    counted = seconds > 0
+    return np.log(seconds[counted].groupby(frame["rater_id"][counted].astype("str")).median())
+
+
+def _geometric(logs: pd.Series) -> Estimate:
+    value = float(np.exp(logs.mean()))
+    if len(logs) < LEAST_RATERS:
+        return Estimate(value)
+    return Estimate.of(value, *np.exp(stats.ttest_1samp(logs, 0).confidence_interval()))
+
+
+def _ratio(logs: pd.Series, first: pd.Series, both: pd.Index) -> Estimate:
+    """How many times as long, by those who used both where they are enough."""
+    if len(both) >= LEAST_RATERS:
+        return _geometric(logs[both] - first[both])
+    value = float(np.exp(logs.mean() - first.mean()))
+    if min(len(logs), len(first)) < LEAST_RATERS:
+        return Estimate(value)
+    return Estimate.of(value, *np.exp(stats.ttest_ind(logs, first, equal_var=False).confidence_interval()))
+
+
+def side_by_side(parts: Mapping[str, Calibration], summaries: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Table 5.1 over several interfaces: raters, variance within a pair for scores from 0 to 1, and seconds per rating.
+
+    Parameters
+    ----------
+    summaries : of the same parts, as `relstudy.calibration.pipeline.summary` gives them
+
+    Returns
+    -------
+    interface -> scale, raters, pairs, ratings, standardised_variance {before, after} {value, low, high} in units of the
+    squared range of the scale, leave_one_out_correlation {before, after}, seconds_per_rating
+    """
+    times = rating_times({name: part.ratings.frame for name, part in parts.items()}) or {}
+    table = {}
+    for name, part in parts.items():
+        summary, scale = summaries[name], part.ratings.scale.scale
+        table[name] = {
+            "scale": scale.name,
+            **{key: summary[key] for key in ("raters", "pairs", "ratings")},
+            "standardised_variance": _figures(summary["within_item_variance"], (scale.high - scale.low) ** 2),
+            "leave_one_out_correlation": _figures(summary["leave_one_out_correlation"], 1.0),
+            "seconds_per_rating": times[name].as_json() if name in times else None,
+        }
+    return table
+
+
+def _figures(figure: dict[str, Any], unit: float) -> dict[str, Any]:
+    return {
+        part: {
+            name: None if value is None else value / unit
+            for name, value in zip(
+                ("value", "low", "high"), (figure[part], *(figure[f"{part}_interval"] or (None, None))), strict=True
+            )
+        }
+        for part in ("before", "after")
+    }
