@@ -1,0 +1,89 @@
+"""The study as it is served: one version for all servers, kept in the database.
+
+A server answers every request by the version that the database has at that moment, whatever has become of the study's
+files since. A change makes a new version, in one transaction that waits for those under way, so that no page and no
+rating is half of one and half of another.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import settings, versions
+
+_LOCK = 4242424243
+_NEWEST = sa.select(sa.func.max(versions.c.number)).scalar_subquery()
+_STATE = sa.select(settings.c.value).where(settings.c.key == "state").scalar_subquery()
+# Built once: building a statement costs more than running it.
+_HEAD = sa.select(_NEWEST.label("version"), _STATE.label("state"))
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a server must know before it answers: the version's number (0: none yet), and open, paused or closed."""
+
+    version: int
+    state: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """A study as it is served: what is asked, what is shown, and on which pages."""
+
+    number: int
+    study: Study
+    items: DisplayedItems
+    catalogue: Catalogue
+
+
+def read_head(connection: sa.Connection) -> Head:
+    """The newest version's number and the state, in one look."""
+    row = connection.execute(_HEAD).one()
+    return Head(row.version or 0, row.state or "open")
+
+
+def join_version(connection: sa.Connection) -> Head:
+    """The same, and it stays so until this transaction ends; to be called before anything else is locked."""
+    if connection.dialect.name != "sqlite":  # SQLite has one writer at a time anyway
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})"))
+    return read_head(connection)
+
+
+def hold_versions(connection: sa.Connection) -> None:
+    """Wait for every transaction that is under way, and keep others waiting until this one ends."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+
+
+def read_study(connection: sa.Connection, folder: Path) -> Study | None:
+    """What the newest version asks; None where the study has never been served."""
+    text = connection.execute(sa.select(versions.c.study).where(versions.c.number == _NEWEST)).scalar_one_or_none()
+    return None if text is None else Study.parse(text, folder=folder)
+
+
+def read_version(connection: sa.Connection, folder: Path, secret: bytes) -> Version:
+    """The newest version, in a transaction in which it cannot change."""
+    row = connection.execute(sa.select(versions).where(versions.c.number == _NEWEST)).one()
+    items = DisplayedItems.of_rows(row.shown_items, folder, secret)
+    return Version(row.number, Study.parse(row.study, folder=folder), items, Catalogue(connection))
+
+
+def read_item_rows(connection: sa.Connection) -> list[list[str]]:
+    """What the items of the newest version show; empty where there is none."""
+    newest = sa.select(versions.c.shown_items).where(versions.c.number == _NEWEST)
+    return connection.execute(newest).scalar_one_or_none() or []
+
+
+def add_version(connection: sa.Connection, study: Study, item_rows: list[list[str]]) -> int:
+    """Make a new version; its number, counted from 1."""
+    number = read_head(connection).version + 1
+    row = {"number": number, "made_at": time.time(), "study": study.text, "shown_items": item_rows}
+    connection.execute(sa.insert(versions).values(row))
+    return number

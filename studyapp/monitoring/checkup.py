@@ -1,0 +1,134 @@
+"""Whether a study can be served from where it stands: folder, files, database, disk, clock, permissions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.synchronisation import change_study, require_own
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.backup import count_ratings
+from relstudy.studyapp.database.store import DATABASE_ERRORS, Store
+
+LEAST_FREE = 500 * 2**20  # bytes; a study of 100,000 ratings takes some 50 MB, and a backup as much again
+MOST_APART = 2.0  # seconds between the clocks of this machine and of the database's
+PRIVATE = ("study.db", "secret.key", "admin.hash", "admin.setup", "people.csv")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, whether it is well ("ok", "mind" or "wrong"), and what mends it (may be empty)."""
+
+    what: str
+    state: str
+    words: str
+    mend: str = ""
+
+
+def check_study(folder: Path) -> list[Finding]:
+    """Look at everything that serving a study rests on; what another fault hides is left out."""
+    try:
+        study = Study.load(folder)
+    except RelstudyError as error:
+        return [Finding("study.toml", "wrong", str(error), "mend the lines it names")]
+    findings = [Finding("study.toml", "ok", f"study {study.id!r}, {len(study.blocks)} blocks")]
+    findings += [*_folder(folder), *_private(folder), *_address(study)]
+    try:
+        store = Store.of_study(folder)
+    except RelstudyError as error:
+        return [*findings, Finding("database", "wrong", str(error), "set DATABASE_URL, or unset it")]
+    try:
+        return [*findings, *_database(folder, study, store)]
+    finally:
+        store.dispose()
+
+
+def _folder(folder: Path) -> Iterator[Finding]:
+    if os.access(folder, os.W_OK):
+        yield Finding("folder", "ok", f"{folder} can be written to")
+    else:
+        yield Finding("folder", "wrong", f"{folder} cannot be written to", f"chmod u+w {folder}")
+    free = shutil.disk_usage(folder).free
+    words = f"{free / 2**30:.1f} GB free"
+    yield Finding("disk", *(("ok", words) if free > LEAST_FREE else ("wrong", words, "make room before anybody rates")))
+
+
+def _private(folder: Path) -> Iterator[Finding]:
+    open_to_others = [
+        name for name in PRIVATE if (folder / name).exists() and stat.S_IMODE((folder / name).stat().st_mode) & 0o077
+    ]
+    for name in open_to_others:
+        yield Finding("permissions", "wrong", f"{name} can be read by others", f"chmod 600 {folder / name}")
+    if not open_to_others:
+        yield Finding("permissions", "ok", "nobody else can read secrets, ratings or people")
+    if not (folder / "admin.hash").exists():
+        yield Finding("password", "mind", "the researcher's pages have no password yet", f"relstudy serve {folder}")
+
+
+def _address(study: Study) -> Iterator[Finding]:
+    if not study.url:
+        words = "study.toml names no url: links lead to where the study was last served"
+        yield Finding("address", "mind", words, "[study] url")
+    elif study.url.startswith("http://"):
+        words = f"{study.url} is not encrypted: passwords and cookies can be read on the way"
+        yield Finding("address", "mind", words, "serve behind a proxy with TLS, and name https in [study] url")
+    else:
+        yield Finding("address", "ok", study.url)
+
+
+def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
+    if store.is_sqlite and not Path(str(store.url.database)).exists():
+        yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {folder}")
+        return
+    try:
+        if store.is_sqlite:
+            count_ratings(Path(str(store.url.database)))
+        store.require_study(folder)
+        store.migrate()
+        with store.read() as connection:
+            require_own(connection, study, store)
+        with store.write():
+            pass
+    except RelstudyError as error:
+        yield Finding("database", "wrong", str(error), f"relstudy restore {folder} BACKUP")
+        return
+    except (*DATABASE_ERRORS, sqlite3.DatabaseError) as error:
+        words = f"{store.shown}: {getattr(error, 'orig', error)}"
+        yield Finding("database", "wrong", words, f"start the database, or relstudy restore {folder} BACKUP")
+        return
+    yield Finding("database", "ok", f"{store.shown} is whole and can be written to")
+    yield from _clock(store)
+    yield from _files(folder, store)
+
+
+def _clock(store: Store) -> Iterator[Finding]:
+    if store.is_sqlite:
+        return
+    with store.read_one() as connection:
+        apart = float(connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+    apart = abs(apart - time.time())
+    words = f"this machine and the database are {apart:.1f} s apart"
+    yield Finding("clock", *(("ok", words) if apart < MOST_APART else ("wrong", words, "set both by NTP")))
+
+
+def _files(folder: Path, store: Store) -> Iterator[Finding]:
+    """Whether the files say what is served."""
+    try:
+        _, changes = change_study(folder, store, lambda changes: False)
+    except RelstudyError as error:
+        yield Finding("files", "wrong", str(error), "mend what it names; until then the study goes on as it is served")
+        return
+    if changes.version is None:
+        yield Finding("files", "ok", "they say what is served")
+    else:
+        words = "; ".join(changes.sentences()) or "nothing that raters see"
+        yield Finding("files", "mind", f"they are not what is served: {words}", f"relstudy change {folder}")
