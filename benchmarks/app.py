@@ -294,17 +294,17 @@ def running(command: list[str], port: int, log: Path, environment: dict[str, str
                 child.wait()
 
 
-def our_folder(folder: Path) -> Path:
-    """8,000 pages of four results."""
+def our_folder(folder: Path, queries: int = QUERIES) -> Path:
+    """Pages of four results, 40 for each query."""
     from PIL import Image
 
     folder.mkdir(parents=True)
     Image.new("RGB", (8, 8)).save(folder / "p.png")
-    names = [f"q{i}" for i in range(QUERIES)] + [f"r{i}" for i in range(RESULTS)]
+    names = [f"q{i}" for i in range(queries)] + [f"r{i}" for i in range(RESULTS)]
     (folder / "collection.csv").write_text("item_id,kind,path\n" + "".join(f"{name},image,p.png\n" for name in names))
     pairs = [
         f"q{query}-{result},q{query},r{result},image,unique\n"
-        for query in range(QUERIES)
+        for query in range(queries)
         for result in range(4 * PAGES_PER_QUERY)
     ]
     (folder / "pairs.csv").write_text("pair_id,query_id,result_id,paradigm,block\n" + "".join(pairs))
@@ -327,7 +327,7 @@ class Processes:
         if not self.gunicorn:
             serve = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--quiet"]
             return [*serve, "--workers", str(self.workers), "--threads", str(self.threads)]
-        app = f"relstudy.studyapp.web.app:create_app('{folder}', workers={self.workers})"
+        app = f"relstudy.studyapp.web.app:create_app('{folder}')"
         kind = ["--worker-class", "gthread", "--keep-alive", "30", "--backlog", "1024", "--log-level", "error"]
         size = ["--workers", str(self.workers), "--threads", str(self.threads)]
         return [sys.executable, "-m", "gunicorn", *kind, *size, "--bind", f"127.0.0.1:{port}", app]

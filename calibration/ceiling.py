@@ -41,10 +41,8 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
     rated = count > 0
     if np.count_nonzero(rated) < 2 or not np.isfinite(error[rated]).all():
         return Estimate.missing("no pair has two ratings, so noise cannot be told from differences between pairs")
-    share = np.where(rated, 1.0 if weight is None else weight, 0.0)
-    share = share / share.sum()
-    deviation = np.where(rated, judgment - share @ np.where(rated, judgment, 0.0), 0.0)
-    variance = float(share @ deviation**2) / float(1 - share @ share)
+    own_share = np.where(rated, 1.0 if weight is None else weight, 0.0)
+    share, deviation, variance = _spread(np.where(rated, judgment, 0.0), own_share)
     if variance <= 0:
         return Estimate.missing("all judgments are the same")
     typical = float(share @ np.where(rated, error, 0.0))
@@ -62,3 +60,39 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
     estimate = figure.estimate(decided)
     ends = [None if end is None else min(max(end, 0.0), 1.0) for end in (estimate.low, estimate.high)]
     return Estimate(min(max(figure.value, 0.0), 1.0), ends[0], ends[1], estimate.reason)
+
+
+def _spread(judgment: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Each pair's share of the weight, its deviation from the weighted mean (0 where it has no weight), and the
+    variance."""
+    share = weight / weight.sum()
+    deviation = np.where(weight > 0, judgment - share @ judgment, 0.0)
+    return share, deviation, float(share @ deviation**2) / float(1 - share @ share)
+
+
+def reachable_correlation(judgment: np.ndarray, standard_error: np.ndarray, weight: np.ndarray) -> float | None:
+    """The correlation with these judgments of a system that knew every pair's true value, 0 to 1.
+
+    The square root of `noise_ceiling`, from the judgments and their standard errors alone, and so without an interval.
+
+    Parameters
+    ----------
+    judgment, standard_error, weight : float [pairs]; pairs with a NaN are left out
+
+    Returns
+    -------
+    None where under two pairs have all three, or all judgments are the same
+
+    Examples
+    --------
+    >>> judgment = np.array([1.0, 2.0, 4.0, 5.0])
+    >>> round(reachable_correlation(judgment, np.full(4, 0.5), np.ones(4)), 3)
+    0.962
+    """
+    known = np.isfinite(judgment) & np.isfinite(standard_error) & np.isfinite(weight)
+    if np.count_nonzero(known) < 2:
+        return None
+    share, _, variance = _spread(judgment[known], weight[known])
+    if variance <= 0:
+        return None
+    return float(np.sqrt(max(1 - float(share @ standard_error[known] ** 2) / variance, 0.0)))

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.calibration.printed import print_side_by_side, print_summary
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
 from relstudy.common.reading_options import reading_options
+from relstudy.common.study_folder import table_in
 
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Calibration
 
 METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 
-AGREEMENT = {
-    "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
-    "krippendorff_alpha.ordinal": "Krippendorff's alpha, ordinal",
-    "krippendorff_alpha.interval": "Krippendorff's alpha, interval",
-    "gwet.ac1": "Gwet's AC1",
-    "gwet.ac2": "Gwet's AC2, quadratic weights",
-    "icc.icc1": "ICC(1): one rating, any raters",
-    "icc.icc1k": "ICC(1,k): the mean of a pair's",
-    "icc.icc2": "ICC(2,1): one rating, agreement",
-    "icc.icc2k": "ICC(2,k): the mean, agreement",
-    "icc.iccc1": "ICC(C,1): one rating, consistency",
-    "icc.iccck": "ICC(C,k): the mean, consistency",
-    "weighted_kappa": "weighted kappa, mean over couples",
-    "spearman": "Spearman, mean over couples",
-}
-
 
 @click.command(
     epilog="""\b
 Examples:
+  relstudy calibrate my-study
   relstudy calibrate my-study/ratings.csv -o my-study --pairs my-study/pairs.csv
   relstudy calibrate ratings.csv -o out --base-column in_common_set --method zscore
+  relstudy calibrate ratings.csv -o out --by scale
 """
 )
 @click.argument("ratings", type=click.Path(path_type=Path))
@@ -74,6 +63,12 @@ Examples:
     multiple=True,
     help="With --compare: score tables of systems, to correlate with both sides' judgments.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Calibrate the parts of the table that a column tells apart each by itself, as --by scale or --by paradigm: "
+    "a column of the ratings, or of --pairs. Tables go to a folder for each part.",
+)
 @click.option("--figures", is_flag=True, help="Write figures/*.svg as well.")
 @click.option(
     "--binary",
@@ -94,6 +89,7 @@ def calibrate(
     trust_raters: bool,
     compare: str | None,
     scores: tuple[Path, ...],
+    by: str | None,
     figures: bool,
     binary: Path | None,
     as_json: bool,
@@ -101,38 +97,63 @@ def calibrate(
 ) -> None:
     """Put people's RATINGS on one scale and average them into judgments.
 
+    RATINGS is a table, or a study's folder: its ratings.csv and pairs.csv are read, and the tables written there.
+
     Writes judgments.csv, raters.csv and calibrated.csv to the folder named by -o.
     """
+    folder = None
+    if ratings.is_dir():
+        folder, ratings = ratings, table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
+        out = folder if out is None and compare is None else out
+        pairs = folder / "pairs.csv" if pairs is None and (folder / "pairs.csv").is_file() else pairs
     if out is None and compare is None:
-        raise click.UsageError("Name a folder to write to, with -o.")
+        raise click.UsageError(f"Name a folder to write to, with -o; try: relstudy calibrate {ratings} -o out")
     if figures and out is None:
         raise click.UsageError("--figures needs a folder to write to, with -o.")
     if binary is not None and not figures:
         raise click.UsageError("--binary goes with --figures.")
     if scores and compare is None:
         raise click.UsageError("--scores goes with --compare.")
-    from relstudy.calibration.pipeline import calibrate as put_on_one_scale
-    from relstudy.calibration.pipeline import summary
+    if by is not None and (out is None or compare is not None or binary is not None):
+        raise click.UsageError("--by needs a folder, -o, and goes without --compare and --binary.")
+    from relstudy.calibration import pipeline
     from relstudy.calibration.ratings import read_ratings
     from relstudy.common.reading import Reading
 
     if out is not None and out.is_file():
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
+    reading = Reading.stated(**stated)
+    stated_hand_out = None if handed_out is None else HandOut(handed_out)
+    put_on_one_scale = partial(
+        pipeline.calibrate,
+        method=method,
+        handed_out=stated_hand_out,
+        clip=clip,
+        force=force,
+        weigh_raters=weigh_raters,
+    )
+    if by is not None and out is not None:
+        from relstudy.calibration.interfaces import read_interfaces
+        from relstudy.common.tables import read_table
+
+        table = read_table(ratings)
+        parts = read_interfaces(
+            table, by, base_column=base_column, trust_raters=trust_raters, reading=reading, pairs=pairs
+        )
+        apart = {name: put_on_one_scale(part) for name, part in progress(list(parts.items()), "calibrating")}
+        _write_apart(apart, by, out, pairs, figures, as_json)
+        return
     steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
     next(steps)
-    reading = Reading.stated(**stated)
-    table = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
+    rated = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
     next(steps)
-    stated_hand_out = None if handed_out is None else HandOut(handed_out)
-    result = put_on_one_scale(
-        table, method, handed_out=stated_hand_out, clip=clip, force=force, weigh_raters=weigh_raters
-    )
+    result = put_on_one_scale(rated)
     if pairs is not None:
         result = result.with_probabilities(pairs)
     if method is None and (as_json or compare is not None):
         say(f"method {result.choice.method}: {result.choice.why}")
     if compare is not None:
-        for note in table.notes:
+        for note in rated.notes:
             say(note)
         _compare(result, compare, scores, as_json)
     if out is None:
@@ -144,13 +165,15 @@ def calibrate(
     if compare is not None:
         return
     next(steps)
-    figures_of = summary(result, lambda folds: progress(folds, "folds"))
+    figures_of = pipeline.summary(result, lambda folds: progress(folds, "folds"))
     list(steps)  # takes the bar away
     if as_json:
         print_json(figures_of)
     else:
-        _print(figures_of)
+        print_summary(figures_of)
         say(f"wrote {out / 'judgments.csv'}, {out / 'raters.csv'} and {out / 'calibrated.csv'}")
+        if folder is not None:
+            click.echo(f"Next: relstudy fit {folder}")
 
 
 def _write(result: Calibration, out: Path) -> None:
@@ -192,55 +215,43 @@ def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json:
         print_table(*comparison.table())
 
 
-def _print(figures: dict[str, Any]) -> None:
-    def number(value: float | None, sign: str = "") -> str:
-        return "–" if value is None else f"{value:{sign}.4f}"
+def _write_apart(
+    parts: dict[str, Calibration], by: str, out: Path, pairs: Path | None, figures: bool, as_json: bool
+) -> None:
+    """Write each part to a folder of its own, and print them side by side."""
+    from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, side_by_side
+    from relstudy.calibration.pipeline import summary
+    from relstudy.common.file_names import file_names
+    from relstudy.common.tables import write_table
 
-    def interval(ends: list[float] | None) -> str:
-        return "" if ends is None or None in ends else f"[{ends[0]:.4f}, {ends[1]:.4f}]"
-
-    click.echo(
-        f"{figures['raters']} raters, {figures['pairs']} pairs ({figures['base_pairs']} in the base block), "
-        f"{figures['ratings']} ratings, {figures['undecided']} undecided"
-    )
-    click.echo(f"method {figures['method']}: {figures['method_reason']}")
-    for note in figures["notes"]:
-        click.echo(note)
-    click.echo()
-    rows = []
-    scored = f"{figures['scored_on']['pairs']} {figures['scored_on']['block']} pairs"
-    for title, name in (
-        ("variance within a pair", "within_item_variance"),
-        ("leave-one-out correlation", "leave_one_out_correlation"),
-    ):
-        row = figures[name]
-        cells = [title]
-        for part, sign in (("before", ""), ("after", ""), ("difference", "+")):
-            cells += [number(row[part], sign), interval(row[f"{part}_interval"])]
-        rows.append(cells)
-    print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"])
-    click.echo()
-    after = figures["icc"]["after"]
-    rows = []
-    for name, title in AGREEMENT.items():
-        estimate = figures["agreement"][name]
-        calibrated = number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
-        rows.append([title, number(estimate["value"]), interval([estimate["low"], estimate["high"]]), calibrated])
-    print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"])
-    click.echo("Intervals are for raters and pairs like these.")
-    ceiling = figures["explainable_share"]
-    if ceiling["value"] is not None:
-        low, high = ceiling["low"], ceiling["high"]
-        between = "" if low is None else f" [{low:.0%}, {high:.0%}]"
+    if pairs is not None:
+        parts = {
+            name: part.with_probabilities(pairs_asked_alike(pairs, part.judgments.frame))
+            for name, part in parts.items()
+        }
+    summaries = {name: summary(part) for name, part in progress(list(parts.items()), "parts", len(parts))}
+    compared = side_by_side(parts, summaries)
+    folders = {name: out / folder for name, folder in file_names(list(parts)).items()}
+    for name, part in parts.items():
+        _write(part, folders[name])
+        if figures:
+            _draw(part, folders[name] / "figures", None)
+    together = joined_tables(parts, by)
+    if isinstance(together, dict):
+        for table, frame in together.items():
+            write_table(frame, out / f"{table}.csv")
+    wrote = f"wrote the tables of each part to {', '.join(str(folder) for folder in folders.values())}"
+    if as_json:
+        print_json({"by": by, "parts": summaries, "side_by_side": compared})
+    else:
+        for name, figures_of in summaries.items():
+            click.echo(f"{by} {name}")
+            print_summary(figures_of)
+            click.echo()
+        print_side_by_side(by, compared)
         click.echo(
-            f"A system that knew what such raters think would explain {ceiling['value']:.0%}{between} of the "
-            "differences between these judgments; the rest is noise of the ratings."
+            f"{out / 'judgments.csv'} holds the parts in one table, told apart by its column {by}."
+            if isinstance(together, dict)
+            else f"The parts do not stand in one table: {together}. relstudy join puts scales on one."
         )
-    if figures["flags"]:
-        click.echo()
-        flagged = list(figures["flags"].items())
-        print_table([[rater, ", ".join(flags)] for rater, flags in flagged[:20]], ["rater", "worth a look"])
-        if len(flagged) > 20:
-            click.echo(f"... and {len(flagged) - 20} more; see raters.csv")
-    for name, reason in figures["reasons"].items():
-        say(f"no {name}: {reason}")
+    say(wrote)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, known_scale
 from relstudy.common.tables import Checked, read_table, write_table
+from relstudy.common.utf8 import decoded
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
@@ -26,6 +29,7 @@ COLUMNS = [
     *PROBABILITIES,
     *SCALE_COLUMNS,
 ]
+RATED = ("rating", "calibrated")
 VALUES = ("judgment", "relevant_share", "inclusion_probability")
 """Columns in which two rows of one pair must agree."""
 PRIOR_RATINGS = 8
@@ -49,8 +53,8 @@ class Judgments:
     notes : what a person should be told, as sentences
     outside_pool : how many judged pairs from outside a pool were left out
     qrels : whether they are whole TREC qrels, which a run can be measured by
-    ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), one row a
-        decided rating
+    ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), and where
+        known rater_id, rating (as it was given) and weight (in its judgment), one row a decided rating
     proposers : the systems that proposed any of the pairs, where that is known
 
     Examples
@@ -250,6 +254,9 @@ def make_judgments(
     ratings = decided.pairs[PAIR].iloc[decided.pair].reset_index(drop=True) if set(PAIR) <= set(panel.pairs) else None
     if ratings is not None:
         ratings["calibrated"] = decided.rating
+        ratings["rater_id"] = decided.raters[decided.rater]
+        ratings["rating"] = panel.rating[~np.isnan(calibrated)]
+        ratings["weight"] = 1.0 if noise is None else noise.weight[decided.rater]
     return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings)
 
 
@@ -307,8 +314,9 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Check
 
 def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     """Judgments as plain means of a ratings table: one row a rating, empty ones undecided."""
-    frame = table.frame[PAIR].copy()
-    for name in PAIR:
+    rater = ["rater_id"] if "rater_id" in table.frame else []
+    frame = table.frame[[*PAIR, *rater]].copy()
+    for name in [*PAIR, *rater]:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("rating", empty=True, options=True)
     scale_of_ratings = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
@@ -336,7 +344,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         scale_of_ratings,
         averaged=True,
         notes=(*table.notes, note),
-        ratings=decided[PAIR].assign(calibrated=decided["judgment"]).reset_index(drop=True),
+        ratings=decided[[*PAIR, *rater]].assign(**dict.fromkeys(RATED, decided["judgment"])).reset_index(drop=True),
     ).of_pool()
 
 
@@ -371,8 +379,8 @@ def is_qrels(path: str | os.PathLike[str]) -> bool:
 
 def _read_qrels(path: str | os.PathLike[str]) -> Checked:
     file = os.fspath(path)
-    with open(file, encoding="utf-8-sig", errors="replace") as handle:
-        rows = [(number, line.split()) for number, line in enumerate(handle, start=1) if line.strip()]
+    lines = io.StringIO(decoded(Path(file).read_bytes(), file, "qrels"), newline=None)
+    rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     allowed = "a TREC qrels line has four fields: query, 0, result, judgment"
     faults = [Fault(file, number, None, " ".join(fields), allowed) for number, fields in rows if len(fields) != 4]
     if faults:

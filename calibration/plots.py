@@ -13,6 +13,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
 
 if TYPE_CHECKING:
+    from relstudy.calibration.panel import Panel
     from relstudy.calibration.pipeline import Calibration
 
 MOST_POINTS = 2000
@@ -32,12 +33,15 @@ def variance_by_mean(result: Calibration, *, alone: bool = False) -> str:
 
     The line is the mean over bins of pairs; people agree at the ends of a scale and differ in its middle.
     """
+    return variance_before_and_after(result.panel, result.panel.with_rating(result.calibrated), alone=alone)
+
+
+def variance_before_and_after(rated: Panel, calibrated: Panel, *, alone: bool = False) -> str:
+    """`variance_by_mean` of a panel's ratings as they were given and calibrated."""
     with drawing(6.4, 3.2) as figure:
         axes = figure.subplots(1, 2, sharey=True)
-        panel = result.panel
-        shown = (("as rated", panel.rating, SERIES[1]), ("calibrated", result.calibrated, SERIES[0]))
-        for ax, (title, values, colour) in zip(axes, shown, strict=True):
-            here = panel.with_rating(values)
+        shown = (("as rated", rated, SERIES[1]), ("calibrated", calibrated, SERIES[0]))
+        for ax, (title, here, colour) in zip(axes, shown, strict=True):
             variance = pair_variances(here)
             decided = here.decided()
             count = decided.by_pair()
@@ -94,24 +98,49 @@ def rater_agreement(result: Calibration, *, alone: bool = False) -> str:
 def binary_against_graded(binary: pd.DataFrame, graded: pd.DataFrame, *, alone: bool = False) -> str:
     """Figure 5.2: the fraction of good matches on the binary scale, by what the graded scale said of the same pair.
 
+    Scheme 1 takes each graded rating for itself, scheme 2 the mean of a pair's graded ratings, to the nearest value
+    that was given; the source names two schemes and does not say what they are.
+
     Parameters
     ----------
     binary, graded : query_id, result_id, rating (NaN = undecided); binary ratings 0 or 1
     """
-    fractions = matching_fractions(binary, graded)
-    if fractions.empty:
+    schemes = {
+        "scheme 1: each rating": matching_fractions(binary, graded),
+        "scheme 2: the pair's mean": matching_fractions(binary, means_by_pair(graded)),
+    }
+    if any(fractions.empty for fractions in schemes.values()):
         raise RelstudyError("no pair has a rating on both scales, so they cannot be compared")
     with drawing(5.2, 3.4) as figure:
         ax = figure.subplots()
-        x = fractions["rating"].to_numpy(dtype=float)
-        y, low, high = (fractions[name].to_numpy() for name in ("fraction", "low", "high"))
-        ax.bar(x, y, width=0.8 * float(np.min(np.diff(x), initial=1.0)), color=SERIES[0])
-        ax.errorbar(x, y, yerr=[y - low, high - y], fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        values = np.unique(np.concatenate([fractions["rating"] for fractions in schemes.values()]))
+        width = 0.4 * float(np.min(np.diff(values), initial=1.0))
+        for side, (label, fractions), colour in zip((-0.5, 0.5), schemes.items(), SERIES, strict=False):
+            x = fractions["rating"].to_numpy(dtype=float) + side * width
+            y, low, high = (fractions[name].to_numpy() for name in ("fraction", "low", "high"))
+            ax.bar(x, y, width=width, color=colour, label=label)
+            ax.errorbar(x, y, yerr=[y - low, high - y], fmt="none", ecolor=INK, elinewidth=1, capsize=2)
         ax.set_ylim(0, 1)
-        ax.set_xticks(x)
+        ax.set_xticks(values)
         ax.set_xlabel("rating on the graded scale")
         ax.set_ylabel("good match on the binary scale")
+        ax.legend(loc="upper left")
         return svg(figure, "Fraction of good matches on the binary scale by graded rating", alone=alone)
+
+
+def means_by_pair(graded: pd.DataFrame) -> pd.DataFrame:
+    """One rating a pair: the mean of its ratings, moved to the nearest value that was given, halves upwards.
+
+    Examples
+    --------
+    >>> means_by_pair(pd.DataFrame({"query_id": "q", "result_id": "a", "rating": [1.0, 9.0, 5.0, 5.0]}))
+      query_id result_id  rating
+    0        q         a     5.0
+    """
+    means = graded.dropna(subset="rating").groupby(["query_id", "result_id"], as_index=False)["rating"].mean()
+    values = np.unique(graded["rating"].dropna())
+    nearest = np.searchsorted((values[1:] + values[:-1]) / 2, means["rating"], side="right")
+    return means.assign(rating=values[nearest])
 
 
 def matching_fractions(binary: pd.DataFrame, graded: pd.DataFrame) -> pd.DataFrame:

@@ -216,7 +216,7 @@ def _check_one_scale(table: Checked) -> None:
         common = str(kinds.index[0])
         counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
         first = int(np.flatnonzero((names != common) & (names != ""))[0])
-        allowed = f"one calibration takes one scale, and this table mixes {counted}; split it by scale"
+        allowed = f"one calibration takes one scale, and this table mixes {counted}; --by scale takes each by itself"
         raise TableError([Fault(table.file, table.row(first), "scale", names.iloc[first], allowed)])
 
 

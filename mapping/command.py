@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.reading_options import judgments_reading, reading_options
+from relstudy.common.study_folder import only_folder, scores_in, table_in
+from relstudy.common.wording import count_of
 from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from relstudy.calibration.judgments import Judgments
+    from relstudy.mapping.systems import SystemFit
 
 
 @click.command(
     epilog="""\b
 Examples:
+  relstudy fit my-study
   relstudy fit scores.csv --judgments judgments.csv -o mappings
   relstudy fit scores/*.csv --judgments judgments.csv -o mappings --direction distance=lower
   relstudy fit run.trec --judgments judgments.csv -o mappings --method isotonic --json
   relstudy fit scores.csv --judgments judgments.csv -o mappings --method bayes --engine sampler
+  relstudy fit scores.csv --judgments judgments.csv -o mappings --by paradigm
 """
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--judgments", "-j", required=True, type=click.Path(), help="Judgments table: query_id, result_id, judgment."
-)
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
+@click.option("--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
 @click.option(
     "--method",
     type=click.Choice((*EVERY_METHOD, BEST)),
@@ -55,6 +64,12 @@ Examples:
     metavar="[SYSTEM=]higher|lower|auto",
     help="Which scores are better; binds every fit. The default takes runs as higher is better, and finds out else.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Fit each group of pairs by itself, to a folder of its own: a column of the judgments, or of the pairs.csv "
+    "beside them, such as paradigm.",
+)
 @reading_options
 @click.option("--leave-out", multiple=True, metavar="SYSTEM", help="A system or column not to fit; may be repeated.")
 @click.option("--only", multiple=True, metavar="SYSTEM", help="Fit this system only; may be repeated.")
@@ -62,14 +77,15 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def fit(
     scores: tuple[str, ...],
-    judgments: str,
-    output: Path,
+    judgments: str | None,
+    output: Path | None,
     method: str,
     engine: str | None,
     folds: int,
     seed: int,
     weights: str,
     directions: tuple[str, ...],
+    by: str | None,
     leave_out: tuple[str, ...],
     only: tuple[str, ...],
     figures: bool,
@@ -78,15 +94,26 @@ def fit(
 ) -> None:
     """Map each system's SCORES to the judgments by a monotone function.
 
-    SCORES are tables (long or wide, CSV or Parquet) or TREC runs. Methods are compared out of fold, folds by query;
+    SCORES are tables (long or wide, CSV or Parquet) or TREC runs; or one study's folder: its scores/ and judgments.csv
+    are read, and mappings/ written there. Methods are compared out of fold, folds by query;
     the in-sample correlation stands beside it only to show how much it flatters.
     """
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.mapping.fitted import file_names
+    from relstudy.common.file_names import file_names
+    from relstudy.common.groups import groups_of
     from relstudy.mapping.scores.directions import stated_directions
     from relstudy.mapping.scores.table import read_score_files
-    from relstudy.mapping.systems import FitOptions, fit_systems
+    from relstudy.mapping.systems import FitOptions, by_group, fit_systems
 
+    folder = only_folder(scores)
+    if folder is not None:
+        scores = tuple(scores_in(folder))
+        judgments = judgments or str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
+        output = output or folder / "mappings"
+    if judgments is None or output is None:
+        raise click.UsageError(
+            f"--judgments and --output are needed; try: relstudy fit {' '.join(scores)} -j judgments.csv -o mappings"
+        )
     if engine is not None:
         if method != "bayes":
             raise click.UsageError(f"--engine goes with --method bayes, not with {method}.")
@@ -95,16 +122,64 @@ def fit(
     table = read_score_files(scores, leave_out=leave_out, only=only or None)
     for note in table.attrs["notes"]:
         say(note)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RuntimeWarning)
-        fits, notes = fit_systems(
-            table,
-            judged,
-            FitOptions(method, folds, seed, weights, stated_directions(directions)),
-            files=(", ".join(scores), judgments),
-            progress=lambda systems: progress(systems, "systems", len(systems)),
-        )
-    notes = [*judged.notes, *notes]
+    options = FitOptions(method, folds, seed, weights, stated_directions(directions))
+    parts: dict[str, tuple[pd.DataFrame, Judgments]] = {"": (table, judged)}
+    if by is not None:
+        parts = by_group(table, judged, groups_of(judged.frame, by, Path(judgments).parent / "pairs.csv"))
+    fitted = {}
+    for name, (scored, part) in parts.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
+            absent = set(table["system"]) - set(scored["system"])
+            stated_here = {system: value for system, value in options.directions.items() if system not in absent}
+            fits, notes = fit_systems(
+                *(scored, part, replace(options, directions=stated_here)),
+                files=(", ".join(scores), judgments),
+                progress=lambda systems: progress(systems, "systems", len(systems)),
+            )
+        fitted[name] = Fitted(fits, [*part.notes, *notes], sum("chains disagree" in str(w.message) for w in caught))
+    folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
+    for name, each in fitted.items():
+        _write(each.fits, folders[name], figures)
+    if as_json:
+        for each in fitted.values():
+            for note in each.notes:
+                say(note)
+        results = {name: {"systems": each.results()} for name, each in fitted.items()}
+        print_json(results[""] if by is None else {"by": {"column": by, "groups": results}})
+        return
+    for name, each in fitted.items():
+        if by is not None:
+            click.echo(f"{by} {name}")
+        _print(each.results())
+        _print_chains(each.results(), each.disagreeing)
+        for line in [*(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in each.fits), *each.notes]:
+            click.echo(line)
+        click.echo(f"{count_of(len(each.fits), 'mapping')} written to {folders[name]}.")
+    if folder is not None and by is None:
+        click.echo(f"Next: relstudy score {folder}")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The fits to some pairs, notes on them, and how many of the fits have chains that disagree."""
+
+    fits: list[SystemFit]
+    notes: list[str]
+    disagreeing: int
+
+    def results(self) -> dict[str, Any]:
+        """The methods compared, by system, and how the chains did where fits were sampled."""
+        results = {fit.choice.system: fit.choice.as_json() for fit in self.fits}
+        for fit in self.fits:
+            if "diagnostics" in fit.choice.mapping.meta:
+                results[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
+        return results
+
+
+def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
+    from relstudy.common.file_names import file_names
+
     files = file_names([fit.choice.system for fit in fits])
     for fit in fits:
         file = files[fit.choice.system]
@@ -115,20 +190,6 @@ def fit(
 
             picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
             write_text(picture, output / f"{file}.svg")
-    results = {fit.choice.system: fit.choice.as_json() for fit in fits}
-    for fit in fits:
-        if "diagnostics" in fit.choice.mapping.meta:
-            results[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
-    if as_json:
-        for note in notes:
-            say(note)
-        print_json({"systems": results})
-        return
-    _print(results)
-    _print_chains(results, sum("chains disagree" in str(warning.message) for warning in caught))
-    for line in [*(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in fits), *notes]:
-        click.echo(line)
-    say(f"{len(results)} mappings written to {output}")
 
 
 def _print(results: dict[str, Any]) -> None:
@@ -139,7 +200,7 @@ def _print(results: dict[str, Any]) -> None:
                 continue
             mark = "best" if method == scored["best"] else ""
             rows.append([system, method, *(_text(figures[k]) for k in ("out_of_fold", "rmse", "in_sample")), mark])
-    print_table(rows, ["system", "method", "out of fold [95 %]", "RMSE [95 %]", "in sample", ""])
+    print_table(rows, ["system", "method", "out of fold (95 %)", "RMSE (95 %)", "in sample", ""])
     reasons = {
         f["reason"] for s in results.values() for m in s.values() if m != s["best"] for f in m.values() if "reason" in f
     }
@@ -151,8 +212,8 @@ def _text(figure: dict[str, Any]) -> str:
     if figure["value"] is None:
         return "–"
     if figure["low"] is None:
-        return f"{figure['value']:.4f}"
-    return f"{figure['value']:.4f} [{figure['low']:.4f}, {figure['high']:.4f}]"
+        return f"{figure['value']:.3f}"
+    return f"{figure['value']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
 
 
 def _print_chains(results: dict[str, Any], disagreeing: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,34 +46,55 @@ def mapping_figure(
         )
 
 
-def adaptive_bins(mapped: ArrayLike, judgments: ArrayLike, bins: int = 20) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def adaptive_bins(
+    mapped: ArrayLike, judgments: ArrayLike, bins: int = 20, at: Literal["mean", "centre"] = "mean"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean judgment in bins of equal counts of mapped scores (Shirahatti and Barnard 2005, section 4.4.1).
+
+    Parameters
+    ----------
+    at : where a bin stands: at the mean of its mapped scores, or at the centre of its range, as the source has it
 
     Returns
     -------
-    centres (mean mapped score of a bin), mean judgments, and their standard errors (NaN in a bin of one pair), each of
-    shape (b,), b at most `bins`; equal mapped scores share a bin, so there may be fewer
+    places of the bins, mean judgments, and their standard errors (NaN in a bin of one pair), each of shape (b,), b at
+    most `bins`; equal mapped scores share a bin, so there may be fewer
 
     Examples
     --------
     >>> centres, means, _ = adaptive_bins([1, 2, 3, 4], [1, 1, 5, 3], bins=2)
     >>> centres.tolist(), means.tolist()
     ([1.5, 3.5], [1.0, 4.0])
+    >>> adaptive_bins([1, 1, 4, 8, 9], [1, 1, 5, 3, 3], bins=2, at="centre")[0].tolist()
+    [1.0, 6.5]
     """
     from relstudy.mapping.pooling import into_bins, pool
 
-    binned = into_bins(pool(mapped, judgments), bins)
+    pooled = pool(mapped, judgments)
+    binned = into_bins(pooled, bins)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.sqrt(binned.within / (binned.weights - 1) / binned.weights)
-    return binned.scores, binned.means, np.where(binned.weights > 1, error, np.nan)
+    places = binned.scores
+    if at == "centre":
+        # counts are whole numbers, so the sums are exact
+        last = np.searchsorted(np.cumsum(pooled.weights), np.cumsum(binned.weights))
+        first = np.r_[0, last[:-1] + 1]
+        places = (pooled.scores[first] + pooled.scores[last]) / 2
+    return places, binned.means, np.where(binned.weights > 1, error, np.nan)
 
 
 def bins_figure(
-    mapped: ArrayLike, judgments: ArrayLike, *, bins: int = 20, system: str = "", alone: bool = False
+    mapped: ArrayLike,
+    judgments: ArrayLike,
+    *,
+    bins: int = 20,
+    at: Literal["mean", "centre"] = "mean",
+    system: str = "",
+    alone: bool = False,
 ) -> str:
-    """Mean judgment against mapped score in bins of equal counts (figures 4.6-4.7), as SVG; pass out-of-fold scores."""
-    centres, means, error = adaptive_bins(mapped, judgments, bins)
-    with drawing(4.6, 3.8) as figure:
+    """Mean judgment against mapped score in bins of equal counts (figure 4.7), as SVG; pass out-of-fold scores."""
+    centres, means, error = adaptive_bins(mapped, judgments, bins, at)
+    with drawing(3.6, 3.0) as figure:
         axes = figure.add_subplot()
         ends = [float(min(centres.min(), means.min())), float(max(centres.max(), means.max()))]
         axes.plot(ends, ends, color=MUTED, linewidth=1, linestyle="--", label="perfect agreement")

@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import pair_keys
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
@@ -132,6 +133,30 @@ def fit_systems(
         )
         fits.append(SystemFit(_with_predictions(choice, part, options, directions[name]), part, directions[name]))
     return fits, notes
+
+
+def by_group(
+    scores: pd.DataFrame, judgments: Judgments, groups: np.ndarray
+) -> dict[str, tuple[pd.DataFrame, Judgments]]:
+    """Scores and judgments of each group of judged pairs, in order of the groups' names.
+
+    A system that scores no pair of a group has no rows there, as one for pictures where the queries are texts.
+
+    Parameters
+    ----------
+    groups : each judged pair's group, text [pairs]
+    """
+    parts = {}
+    for name in sorted(set(groups)):
+        part = replace(judgments, frame=judgments.frame[groups == name].reset_index(drop=True))
+        inside = pair_keys(scores).isin(pair_keys(part.frame))
+        without = [str(system) for system in scores["system"].unique() if system not in set(scores["system"][inside])]
+        if without:
+            part = replace(part, notes=(*part.notes, f"{name}: no pair is scored by {', '.join(without)}"))
+        kept = scores[~scores["system"].isin(without)].reset_index(drop=True)
+        kept.attrs = scores.attrs
+        parts[str(name)] = (kept, part)
+    return parts
 
 
 def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions, direction: str) -> Choice:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing import api as hashing
+    from relstudy.analysis.verdict.verdict import Verdict as Verdict
     from relstudy.api.calibrating import CalibratedPanel as CalibratedPanel
     from relstudy.api.calibrating import calibrate as calibrate
     from relstudy.api.calibrating import read_ratings as read_ratings
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from relstudy.api.fitting import fit as fit
     from relstudy.api.inspecting import Inspection as Inspection
     from relstudy.api.inspecting import inspect as inspect
+    from relstudy.api.joining import JoinedJudgments as JoinedJudgments
+    from relstudy.api.joining import join as join
+    from relstudy.api.judging import CheckedJudge as CheckedJudge
+    from relstudy.api.judging import judge as judge
     from relstudy.api.planning import Plan as Plan
     from relstudy.api.planning import plan as plan
     from relstudy.api.sampling import Sample as Sample
@@ -38,17 +43,22 @@ if TYPE_CHECKING:
 
 _OWNERS = {
     "CalibratedPanel": "relstudy.api.calibrating",
+    "CheckedJudge": "relstudy.api.judging",
     "FittedMapping": "relstudy.mapping.fitted",
     "Inspection": "relstudy.api.inspecting",
+    "JoinedJudgments": "relstudy.api.joining",
     "Mappings": "relstudy.api.fitting",
     "Plan": "relstudy.api.planning",
     "Ratings": "relstudy.calibration.ratings",
     "RelstudyError": "relstudy.common.errors",
     "Sample": "relstudy.api.sampling",
     "Scores": "relstudy.api.scoring",
+    "Verdict": "relstudy.analysis.verdict.verdict",
     "calibrate": "relstudy.api.calibrating",
     "fit": "relstudy.api.fitting",
     "inspect": "relstudy.api.inspecting",
+    "join": "relstudy.api.joining",
+    "judge": "relstudy.api.judging",
     "plan": "relstudy.api.planning",
     "read_mappings": "relstudy.mapping.fitted",
     "read_ratings": "relstudy.api.calibrating",
@@ -58,19 +68,24 @@ _OWNERS = {
 
 __all__ = [
     "CalibratedPanel",
+    "CheckedJudge",
     "FittedMapping",
     "Inspection",
+    "JoinedJudgments",
     "Mappings",
     "Plan",
     "Ratings",
     "RelstudyError",
     "Sample",
     "Scores",
+    "Verdict",
     "__version__",
     "calibrate",
     "fit",
     "hashing",
     "inspect",
+    "join",
+    "judge",
     "plan",
     "read_mappings",
     "read_ratings",

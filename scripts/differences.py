@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import kendalltau
 
 from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
@@ -17,20 +18,24 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.scoring.judged import rank_power_weights
+from relstudy.common.pairs_table import source_members
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
+from relstudy.mapping.design_effect import design_effect
 from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
+DATA = Path(__file__).resolve().parent.parent / "data"
+EXAMPLE = DATA / "example"
+GOLDEN = DATA / "golden" / "shirahatti-barnard.csv"
 PAIR = ["query_id", "result_id"]
 
 
 POWERS = {"1/5": 0.2, "1": 1.0, "5": 5.0}
 
 
-def weights() -> None:
+def weights(draws: int = 200) -> None:
     """Average precision from samples drawn by a power of the rank, by weighting, beside that of the collection."""
     random = np.random.default_rng(0)
-    queries, results, drawn, draws = 80, 400, 20, 200
+    queries, results, drawn = 80, 400, 20
     latent = random.normal(size=(queries, results))
     relevant = latent > 1.8
     scores = [s * latent + np.sqrt(1 - s * s) * random.normal(size=latent.shape) for s in (0.8, 0.6, 0.4)]
@@ -95,6 +100,59 @@ def folds() -> None:
         print(f"  {file.stem:<43} {pair[0]:.3f}      {pair[1]:.3f}")
 
 
+def selections() -> None:
+    """Tables 5.3 to 5.6: each selection fitted by itself, in sample and out of fold, or one fit to all pairs."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
+    pairs = pd.read_csv(EXAMPLE / "pairs.csv", dtype=dict.fromkeys(PAIR, str))[[*PAIR, "source"]]
+    print("correlation, mean over the pairs that each system selected")
+    print("                                              each fitted alone         one fit")
+    print("                                              in sample   out of fold   out of fold")
+    for name in ("gift", "keywords"):
+        scores = pd.read_csv(EXAMPLE / "scores" / f"{name}.csv", dtype=dict.fromkeys(PAIR, str))
+        rows = judgments.merge(scores, on=PAIR).merge(pairs, on=PAIR)
+        members = {source: chosen for source, chosen in source_members(rows["source"]).items() if source != "random"}
+        whole = ScoredPairs(rows["score"], rows["judgment"], rows["query_id"])
+        once = around_training_means(cross_fit(whole, "isotonic").predictions, whole)
+        found = []
+        for chosen in members.values():
+            part = whole.among(chosen)
+            alone = around_training_means(cross_fit(part, "isotonic").predictions, part)
+            mapped = (fit_mapping(part, "isotonic").predict(part.scores), alone, once[chosen])
+            found.append([correlation(each, part.judgments) for each in mapped])
+        cells = "         ".join(f"{value:.3f}" for value in np.mean(found, axis=0))
+        print(f"  {name:<43} {cells}")
+
+
+def worth() -> None:
+    """How many independent pairs the example's pairs are worth to a mapping, by the design effect of their queries."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
+    print("design effect of queries on the levels of a mapping")
+    for file in sorted((EXAMPLE / "scores").glob("*.csv")):
+        rows = judgments.merge(pd.read_csv(file, dtype=dict.fromkeys(PAIR, str)), on=PAIR)
+        score, judgment = rows["score"].to_numpy(), rows["judgment"].to_numpy()
+        effect = design_effect(score, judgment, None, rows["query_id"].to_numpy())
+        print(f"  {file.stem:<43} {effect:.2f}, {len(rows)} pairs count as {len(rows) / effect:.0f}")
+
+
+def program() -> None:
+    """Whether pool-adjacent-violators and the quadratic program give one function."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
+    rows = judgments.merge(pd.read_csv(EXAMPLE / "scores" / "keywords.csv", dtype=dict.fromkeys(PAIR, str)), on=PAIR)
+    pairs = ScoredPairs(rows["score"], rows["judgment"], rows["query_id"])
+    fast, slow = (fit_mapping(pairs, method).predict(pairs.scores) for method in ("isotonic", "quadratic"))
+    apart = float(np.abs(fast - slow).max())
+    print(f"isotonic and quadratic program, furthest apart  {'under 1e-6' if apart < 1e-6 else f'{apart:.1e}'}")
+
+
+def orders() -> None:
+    """How alike the paper's own tables 5.7 and 5.8 order its systems."""
+    golden = pd.read_csv(GOLDEN, dtype={"table": str})
+    tables = [golden[golden["table"] == number].pivot(index="row", columns="column") for number in ("5.7", "5.8")]
+    ranks = tables[1]["value"]["normalized rank"]
+    tau = kendalltau(tables[0]["value"]["correlation"][ranks.index], -ranks).statistic
+    print(f"Kendall's tau between the orders of the paper's tables 5.7 and 5.8  {tau:.2f}")
+
+
 def maximum() -> None:
     """Whether anything monotone correlates better than the least-squares fit: ten thousand tries."""
     random = np.random.default_rng(1)
@@ -116,4 +174,8 @@ if __name__ == "__main__":
     weights()
     ranks()
     folds()
+    selections()
+    worth()
+    program()
     maximum()
+    orders()

@@ -1,6 +1,10 @@
 """Make data/example: a tiny finished study, by the project's own demo at its smallest.
 
     python scripts/make_example.py
+    python scripts/make_example.py --same-ratings       calibrate and fit anew what the panel said then
+
+The second is for a change of what `calibrate` or `fit` writes; the first draws other pairs when the sampling changes.
+What was recovered against the truth (truth/) needs the whole collection and is kept from the demo.
 
 The pictures and the database are left out; what remains is every table that `calibrate`, `fit`, `score` and `report`
 read and write. Scores are kept for the judged pairs only.
@@ -8,6 +12,7 @@ read and write. Scores are kept for the judged pairs only.
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,6 +22,7 @@ import pandas as pd
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import write_table
 from relstudy.mapping.scores.table import read_scores, write_scores
+from relstudy.studyapp.cli import main as relstudy
 from relstudy.studyapp.demo.pipeline import run_demo
 from relstudy.studyapp.demo.sizes import Size
 from relstudy.studyapp.sampling.computed_tables import note_computed
@@ -49,6 +55,23 @@ def main() -> None:
         shutil.copytree(kept, EXAMPLE)
 
 
+def calibrate_and_fit_anew() -> None:
+    """Put the example's judgments and mappings in their places again, from the ratings that are there."""
+    with tempfile.TemporaryDirectory() as place:
+        study = Path(place) / "example"
+        shutil.copytree(EXAMPLE, study)
+        tables = [str(study / "scores" / f"{name}.csv") for name in SYSTEMS]
+        judgments, mappings = str(study / "judgments.csv"), str(study / "mappings")
+        for command in (
+            ["calibrate", str(study / "ratings.csv"), "--pairs", str(study / "pairs.csv"), "-o", str(study)],
+            ["fit", *tables, "--judgments", judgments, "-o", mappings],
+        ):
+            relstudy(command, standalone_mode=False)
+        for name in ("judgments.csv", "raters.csv", "calibrated.csv"):
+            _keep(study / name, EXAMPLE / name)
+        shutil.copytree(study / "mappings", EXAMPLE / "mappings", dirs_exist_ok=True)
+
+
 def keep(demo: Path, kept: Path) -> None:
     """Copy the tables of a finished demo; scores of the judged pairs only."""
     for name in FILES:
@@ -77,4 +100,6 @@ def _keep(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description="Make data/example.")
+    parser.add_argument("--same-ratings", action="store_true", help="calibrate and fit anew; draw and ask nobody")
+    calibrate_and_fit_anew() if parser.parse_args().same_ratings else main()

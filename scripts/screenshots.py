@@ -1,4 +1,5 @@
-"""Make the pictures of docs/running-a-session.md: a small study, rated by a simulated panel, in headless Chromium.
+"""Make the pictures of docs/running-a-session.md: small studies by image and by text, the first rated by a simulated
+panel, in headless Chromium (Shirahatti and Barnard 2005, figure 2.1).
 
 python scripts/screenshots.py
 """
@@ -47,6 +48,41 @@ name = "unique"
 pairs = "unique"
 pairs_per_rater = 24
 """
+TEXT_TOML = """
+[study]
+id = "words"
+title = "Pictures for words"
+
+[entry]
+rules = ["personal"]
+
+[[blocks]]
+name = "words"
+pairs = "base"
+paradigm = "text"
+scale = "1-9"
+"""
+
+
+def make_text_study(folder: Path) -> None:
+    """The same pictures, asked for in words, rated from 1 to 9."""
+    collection = make_collection(60, seed=3)
+    write_collection(collection, folder)
+    items = pd.read_csv(folder / "collection.csv", dtype=str, keep_default_na=False)
+    words = pd.DataFrame([{"item_id": "words", "kind": "text", "text": "A house in the evening", "role": "query"}])
+    pd.concat([items, words]).fillna("").to_csv(folder / "collection.csv", index=False)
+    pairs = pd.DataFrame({"pair_id": ["w1", "w2"], "query_id": "words", "result_id": collection.picture_ids[:2]})
+    pairs.assign(paradigm="text", block="base").to_csv(folder / "pairs.csv", index=False)
+    (folder / "study.toml").write_text(TEXT_TOML, encoding="utf-8")
+
+
+def invited(folder: Path) -> str:
+    """The path of an invitation to a study that nobody has rated in."""
+    prepare(folder)
+    store = Store.of_study(folder)
+    path = invitations.invite(store, Study.load(folder), 1)[0].path
+    store.dispose()
+    return path
 
 
 def make_study(folder: Path) -> DemoCollection:
@@ -120,6 +156,22 @@ def _spread_over_a_morning(store: Store) -> None:
             connection.execute(sa.update(ratings).where(ratings.c.id == key).values(values))
 
 
+def take_text_page(base: str, invitation: str) -> None:
+    """A page by text, one value chosen."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        rater = browser.new_page(viewport={"width": 1280, "height": 700})
+        rater.goto(base + invitation)
+        rater.get_by_role("checkbox").check()
+        _next(rater)
+        _next(rater)
+        rater.locator("input[type=radio][value='7']").first.check(force=True)
+        rater.wait_for_load_state("networkidle")
+        rater.screenshot(path=OUT / "rating-page-text.jpg", type="jpeg", quality=86)
+        browser.close()
+
+
 def take(base: str, invitation: str) -> None:
     """Open the pages and keep what they look like."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -149,8 +201,14 @@ def _next(page: Page) -> None:
 
 
 def main() -> None:
-    """Make both pictures."""
+    """Make the pictures."""
     with tempfile.TemporaryDirectory() as folder:
+        words = Path(folder) / "words"
+        words.mkdir()
+        make_text_study(words)
+        by_text = invited(words)
+        with serving(words, workers=1) as base:
+            take_text_page(base, by_text)
         study = Path(folder) / "places"
         study.mkdir()
         invitation = rate(study, make_study(study))

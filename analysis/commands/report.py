@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from relstudy.analysis.commands.scoring_options import as_arguments, given_options, options_over, scoring_options
+from relstudy.analysis.commands.paper_tables import PaperChoices, paper_options, paper_page_of, write_page
+from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
+from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.common.console import print_json, progress, say
 
 
@@ -18,13 +20,31 @@ from relstudy.common.console import print_json, progress, say
 @scoring_options
 @click.option(
     "--by-source/--no-by-source",
+    default=False,
+    show_default=True,
+    help="Also make the tables by mapping and selecting system (tables 5.3-5.6 of the paper).",
+)
+@click.option(
+    "--pictures/--no-pictures",
+    "with_pictures",
     default=True,
     show_default=True,
-    help="Make the tables by mapping and selecting system (tables 5.3-5.6 of the paper).",
+    help="Put small pictures of queries and results into the page; leave them out where the collection is private.",
 )
+@require_option
+@paper_options
+@click.option("--by", metavar="COLUMN", help="Also score groups of pairs apart, such as --by paradigm.")
 @click.option("--json", "as_json", is_flag=True, help="Print the page's address, its tables and the figures as JSON.")
 def report(
-    folder: Path, out: Path | None, judgments: Path | None, by_source: bool, as_json: bool, **choices: Any
+    folder: Path,
+    out: Path | None,
+    judgments: Path | None,
+    by_source: bool,
+    with_pictures: bool,
+    required: tuple[str, ...],
+    by: str | None,
+    as_json: bool,
+    **choices: Any,
 ) -> None:
     """Write the report page of the study in DIR: one HTML file, with its tables as CSV and LaTeX beside it.
 
@@ -36,29 +56,50 @@ def report(
     \b
     relstudy report my-study
     relstudy report my-study --threshold 2.5 --out my-study/strict.html
+    relstudy report my-study --require "new > old by correlation" --require "P@10(new) > 0.3"
+    relstudy report my-study --paper-tables --interface my-study/binary
     """
     from relstudy.analysis.report.inputs import read_study
+    from relstudy.analysis.report.judges import with_judges
     from relstudy.analysis.report.study import study_page
-    from relstudy.common.tables import write_text
+    from relstudy.analysis.scoring.options import options_over
 
+    requirements = read_required(required)
     given = given_options(choices)
+    paper = PaperChoices.taken_from(choices)
     ratings = choices.pop("ratings")
     tables = read_study(folder, judgments, given.get("low_coverage", False), None if ratings is None else Path(ratings))
     options = options_over(tables.options, given)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
-    command += [*as_arguments(choices, options), *([] if by_source else ["--no-by-source"])]
-    page, result = study_page(tables, options, command, progress, by_source)
+    command += [*as_arguments(choices, options), *(["--by-source"] if by_source else [])]
+    command += [] if with_pictures else ["--no-pictures"]
+    command += [] if by is None else ["--by", by]
+    page, result, verdict = study_page(tables, options, command, progress, by_source, by, with_pictures)
+    page = with_judges(page, folder, options, judgments)
+    held = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
-    write_text(page.html(), target)
     beside = target.parent / "tables"
-    for table in page.tables():
-        write_text(table.csv(), beside / f"{table.file}.csv")
-        write_text(table.latex(), beside / f"{table.file}.tex")
+    paper_target = target.parent / "paper" / "index.html"
+    in_paper = paper_page_of(folder, tables, result, command, paper) if paper.wanted else None
+    files = write_page(page, target, beside)
+    in_paper_files = [] if in_paper is None else write_page(in_paper, paper_target, paper_target.parent)
     for note in result.notes:
         say(note)
     if as_json:
-        files = [f"{table.file}.csv" for table in page.tables()]
-        print_json({"page": target.as_posix(), "tables": beside.as_posix(), "files": files, **result.as_json()})
+        content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
+        content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
+        answers = {"verdict": verdict.as_json(), "requirements": [each.as_json() for each in held]}
+        print_json(content | result.as_json() | answers)
     else:
+        click.echo(verdict.headline)
+        for each in held:
+            click.echo(each.line())
         click.echo(f"The report is in {target}; its tables are in {beside}.")
+        if in_paper is not None:
+            from relstudy.analysis.report.paper.page import missing
+
+            click.echo(f"The paper's tables and figures are in {paper_target}, as CSV and LaTeX beside it.")
+            for text in missing(in_paper):
+                click.echo(text)
+    end_by(held)

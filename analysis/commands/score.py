@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.commands.scoring_options import given_options, options_over, scoring_options
-from relstudy.common.console import print_json, print_table, say
+from relstudy.analysis.commands.judge_output import print_assisted
+from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
+from relstudy.analysis.commands.score_output import print_groups, print_places, print_result
+from relstudy.analysis.commands.scoring_options import given_options, scoring_options
+from relstudy.common.console import print_json, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
 from relstudy.common.reading_options import judgments_reading, reading_options
+from relstudy.common.study_folder import only_folder, scores_in, table_in
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from relstudy.analysis.judges.run import AssistedScores
+    from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.scoring.candidate import Candidate
     from relstudy.analysis.scoring.options import ScoringOptions
-    from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+    from relstudy.analysis.scoring.results import ScoreResult
     from relstudy.calibration.judgments import Judgments
-    from relstudy.common.estimates import Estimate
     from relstudy.mapping.fitted import FittedMapping
 
 
@@ -46,11 +52,19 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Also score within groups: a column of the judgments, or of the pairs.csv beside them, such as paradigm.",
 )
+@click.option(
+    "--judge",
+    type=click.Path(),
+    help="Shorten intervals by an automatic judge's grades of many more pairs: a table as `relstudy judge` writes it.",
+)
+@click.option("--apart", is_flag=True, help="With --by: fit mappings to each group alone, not to all pairs together.")
 @click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
 @click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")
 @click.option("--against", type=click.Path(), help="Place the systems among those of a saved comparison.")
 @click.option("--out", "-o", type=click.Path(), help="Folder for the tables: scores, per query, curves, comparisons.")
 @click.option("--report", type=click.Path(), help="Write a report page.")
+@require_option
+@click.option("--verbose", "-v", is_flag=True, help="Print every convention behind the numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def score(
     scores: tuple[str, ...],
@@ -60,28 +74,47 @@ def score(
     qrels: str | None,
     out: str | None,
     report: str | None,
+    required: tuple[str, ...],
+    verbose: bool,
     as_json: bool,
     **choices: Any,
 ) -> None:
     """Score systems against the judgments: correlation, precision and recall, normalised rank, with intervals.
 
-    SCORES are score tables (CSV or Parquet, long or wide), TREC runs, or vectors (.npy with ids beside them).
+    SCORES are score tables (CSV or Parquet, long or wide), TREC runs, or vectors (.npy with ids beside them); or one
+    study's folder, whose scores/, judgments.csv and mappings/ are then taken.
 
     \b
+    relstudy score my-study
     relstudy score new.run --judgments judgments.csv --report new.html
     relstudy score scores/*.csv --judgments judgments.csv --mappings mappings --save comparison.json
     relstudy score new.csv --against comparison.json
+    relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
+    from relstudy.analysis.scoring.groups import groups_json
+    from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.scoring.proposers import with_proposers
     from relstudy.analysis.scoring.rated import judgments_with_ratings
     from relstudy.analysis.scoring.saved import read_comparison, same_judgments, with_what_was_saved
+    from relstudy.analysis.scoring.trec import gains_in_words
+    from relstudy.analysis.verdict.facts import StudyFacts
+    from relstudy.analysis.verdict.verdict import verdict_of
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
+    if choices["apart"] and choices["by"] is None:
+        raise click.UsageError("--apart goes with --by")
     if out is not None and Path(out).is_file():
         raise RelstudyError(f"{out}: this is a file; --out needs a folder")
+    folder = only_folder(scores)
+    if folder is not None:
+        scores = tuple(scores_in(folder))
+        if judgments is None and against is None:
+            judgments = str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
+        if choices["mappings"] is None and (folder / "mappings").is_dir():
+            choices["mappings"] = str(folder / "mappings")
     reading = judgments_reading(choices, judgments is not None)
     saved = None if against is None else read_comparison(against)
     ratings = choices.pop("ratings")
@@ -97,64 +130,109 @@ def score(
     elif saved is not None:
         table = saved.judgments
     else:
-        raise click.UsageError("--judgments (or --against) is needed")
+        raise click.UsageError(
+            f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
+        )
+    judge = _read_judge(choices["judge"], against)
+    requirements = read_required(required)
     given = given_options(choices)
-    options = _options(given, None if saved is None else saved.options)
+    options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    tables = [(file, _read(file, table, choices)) for file in scores]
+    tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
     candidates = _candidates(tables, table, options, fitted, given.get("directions", ()))
     outside = _outside_pool(tables, table, candidates, judgments)
     new = [candidate.name for candidate in candidates]
     if saved is not None:
-        candidates = _among(saved.candidates, candidates, str(against))
+        candidates = saved.beside(candidates)
     groups = None if choices["by"] is None else _groups(table, choices["by"], judgments)
     result = _score(table, candidates, options)
-    result = replace(result, notes=(*table.notes, *result.notes, *outside))
-    by_group = {} if groups is None else _score_by(table, candidates, groups, options)
+    assisted = None if judge is None else _assist(table, candidates, tables, judge, options)
+    helped = () if assisted is None else assisted.notes
+    read = [note for _, part in tables for note in part.attrs.get("notes", [])]
+    result = replace(result, notes=(*table.notes, *read, *result.notes, *outside, *helped))
+    held = hold_against(requirements, result)
+    verdict = verdict_of(result, StudyFacts.of(table, result))
+    by_group = {} if groups is None else _score_by(table, candidates, groups, options, choices["apart"])
     if qrels is not None:
         _write_qrels(table, qrels)
     if save is not None:
         _save(table, candidates, options, save)
     if out is not None:
-        _write_tables(result, Path(out))
+        _write_tables(result, Path(out), assisted)
     if report is not None:
         _report(result, report)
     if as_json:
         for note in result.notes:
             say(note)
-        content = result.as_json()
+        content = result.as_json() if assisted is None else assisted.into(result.as_json())
+        content["verdict"] = verdict.as_json()
+        if held:
+            content["requirements"] = [each.as_json() for each in held]
         if groups is not None:
-            within = {name: each.as_json() for name, each in by_group.items()}
-            content["by"] = {"column": choices["by"], "groups": within}
+            content["by"] = groups_json(choices["by"], choices["apart"], by_group)
         print_json(content)
     else:
-        _print(result, new if saved is not None else [])
-        _print_groups(by_group, str(choices["by"]))
+        print_result(result, verdict, verbose)
+        print_places(result, new if saved is not None else [])
+        print_groups(by_group, str(choices["by"]), choices["apart"])
+        if assisted is not None:
+            print_assisted(assisted)
+        for each in held:
+            click.echo(each.line())
+        if qrels is not None:
+            click.echo(f"Qrels are in {qrels}: {gains_in_words(table.scale.scale)}.")
+        if out is not None:
+            click.echo(f"Tables are in {out}.")
+        if report is not None:
+            click.echo(f"The report is in {report}.")
+        if save is not None:
+            click.echo(f"The comparison is kept in {save}. Next: relstudy score NEW --against {save}")
+        if folder is not None:
+            click.echo(f"Next: relstudy report {folder}")
+    end_by(held)
 
 
-def _options(given: dict[str, Any], saved: ScoringOptions | None) -> ScoringOptions:
-    """The options given over the defaults, or over those of a saved comparison, which they may not contradict."""
-    from relstudy.analysis.scoring.options import ScoringOptions
+def _read_judge(path: str | None, against: str | None) -> JudgeTable | None:
+    if path is None:
+        return None
+    from relstudy.analysis.judges.table import read_judge
 
-    if saved is None:
-        return options_over(ScoringOptions(), given)
-    free = ("measures", "directions", "low_coverage", "method", "folds")
-    differing = [name for name, value in given.items() if name not in free and value != getattr(saved, name)]
-    if differing:
-        raise RelstudyError(
-            f"the saved comparison was made with {', '.join(f'{n} {getattr(saved, n)}' for n in differing)}; "
-            "to compare, the same is needed (leave the option out), or score all systems anew"
-        )
-    return options_over(saved, given)
+    if against is not None:
+        raise click.UsageError("--judge needs the score tables of all systems, which a saved comparison does not keep")
+    return read_judge(path)
 
 
-def _read(path: str, judgments: Judgments, choices: dict[str, Any]) -> pd.DataFrame:
+def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFrame:
+    """The pairs that vectors are scored for: those judged, and those that the judge was given."""
+    import pandas as pd
+
+    if judge is None:
+        return judgments.frame
+    given = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id})
+    return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
+
+
+def _assist(
+    judgments: Judgments,
+    candidates: list[Candidate],
+    tables: list[tuple[str, pd.DataFrame]],
+    judge: JudgeTable,
+    options: ScoringOptions,
+) -> AssistedScores:
+    from relstudy.analysis.judges.run import assist_scores
+    from relstudy.analysis.scoring.judged import JudgedPairs
+
+    by_system = {str(name): rows for _, table in tables for name, rows in table.groupby("system", sort=False)}
+    return assist_scores(JudgedPairs.of(judgments), candidates, by_system, judge, options)
+
+
+def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:
     if path.endswith(".npy"):
         from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 
         queries = choices["query_vectors"]
         return vector_scores(
-            judgments.frame,
+            pairs,
             read_vectors(path, choices["ids"]),
             None if queries is None else read_vectors(queries),
             choices["similarity"],
@@ -162,10 +240,7 @@ def _read(path: str, judgments: Judgments, choices: dict[str, Any]) -> pd.DataFr
         )
     from relstudy.mapping.scores.table import read_scores
 
-    table = read_scores(path)
-    for note in table.attrs.get("notes", []):
-        say(note)
-    return table
+    return read_scores(path)
 
 
 def _outside_pool(
@@ -175,16 +250,7 @@ def _outside_pool(
     from relstudy.analysis.scoring.outside import Pool
 
     pool = None if file is None else Pool.beside(Path(file))
-    if pool is None:
-        return []
-    higher = {candidate.name: candidate.direction.higher for candidate in candidates}
-    queries = list(judgments.frame["query_id"].astype("str").unique())
-    notes = [
-        pool.note(str(name), rows, higher[str(name)], queries)
-        for _, scores in tables
-        for name, rows in scores.groupby("system", sort=False)
-    ]
-    return [note for note in notes if note is not None]
+    return [] if pool is None else pool.notes((scores for _, scores in tables), candidates, judgments.frame)
 
 
 def _candidates(
@@ -212,14 +278,6 @@ def _candidates(
     return candidates
 
 
-def _among(old: list[Candidate], new: list[Candidate], file: str) -> list[Candidate]:
-    names = {candidate.name for candidate in old}
-    twice = [candidate.name for candidate in new if candidate.name in names]
-    if twice:
-        raise RelstudyError(f"{file}: the comparison already holds a system named {twice[0]!r}; rename the new one")
-    return [*old, *new]
-
-
 def _score(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions) -> ScoreResult:
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.run import score_candidates
@@ -232,7 +290,7 @@ def _score(judgments: Judgments, candidates: list[Candidate], options: ScoringOp
 
 def _groups(judgments: Judgments, column: str, file: str | None) -> np.ndarray:
     """Each pair's value of a column, of the judgments or of the pairs.csv beside them."""
-    from relstudy.analysis.scoring.groups import groups_of
+    from relstudy.common.groups import groups_of
 
     if file is None:
         raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
@@ -240,12 +298,12 @@ def _groups(judgments: Judgments, column: str, file: str | None) -> np.ndarray:
 
 
 def _score_by(
-    judgments: Judgments, candidates: list[Candidate], groups: np.ndarray, options: ScoringOptions
+    judgments: Judgments, candidates: list[Candidate], groups: np.ndarray, options: ScoringOptions, apart: bool
 ) -> dict[str, ScoreResult]:
     from relstudy.analysis.scoring.groups import score_by
     from relstudy.analysis.scoring.judged import JudgedPairs
 
-    return score_by(JudgedPairs.of(judgments), candidates, groups, options)
+    return score_by(JudgedPairs.of(judgments), candidates, groups, options, apart=apart)
 
 
 def _save(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions, path: str) -> None:
@@ -253,18 +311,16 @@ def _save(judgments: Judgments, candidates: list[Candidate], options: ScoringOpt
     from relstudy.analysis.scoring.saved import save_comparison
 
     save_comparison(JudgedPairs.of(judgments), candidates, options, path)
-    say(f"The comparison is kept in {path}.")
 
 
 def _write_qrels(judgments: Judgments, path: str) -> None:
-    from relstudy.analysis.scoring.trec import gains, gains_in_words, write_qrels
+    from relstudy.analysis.scoring.trec import gains, write_qrels
 
     values, scale = judgments.frame["judgment"].to_numpy(dtype=float), judgments.scale.scale
     write_qrels(judgments.frame, path, gains(values, scale))
-    say(f"Qrels are in {path}: {gains_in_words(scale)}.")
 
 
-def _write_tables(result: ScoreResult, folder: Path) -> None:
+def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | None) -> None:
     import pandas as pd
 
     from relstudy.common.tables import write_table
@@ -276,7 +332,8 @@ def _write_tables(result: ScoreResult, folder: Path) -> None:
     if result.comparisons:
         rows = [comparison.as_json() for comparison in result.comparisons]
         write_table(pd.json_normalize(rows), folder / "comparisons.csv")
-    say(f"Tables are in {folder}.")
+    if assisted is not None:
+        write_table(assisted.table(), folder / "assisted.csv")
 
 
 def _report(result: ScoreResult, path: str) -> None:
@@ -284,104 +341,3 @@ def _report(result: ScoreResult, path: str) -> None:
     from relstudy.common.tables import write_text
 
     write_text(score_page(result), path)
-    say(f"The report is in {path}.")
-
-
-def _print(result: ScoreResult, new: list[str]) -> None:
-    from relstudy.analysis.scoring.saved import place_among
-
-    print_table([_row(system) for system in result.systems], ["system", *_columns(result), "coverage"])
-    click.echo()
-    numbers = result.pairs
-    click.echo(
-        f"{numbers['judged']} judged pairs of {numbers['queries']} queries, {numbers['relevant']:.6g} relevant "
-        f"({result.conventions['relevant']}). Weights: {result.conventions['weights']}."
-    )
-    scale = result.conventions["scale"]
-    click.echo(f"Scale: {scale['name']}, {scale['note']}.")
-    if len(result.systems) > 1:
-        click.echo(f"Compared by: {result.conventions['compared_by']}.")
-        click.echo(f"Pairs were proposed by: {result.conventions['proposed']}.")
-    click.echo(f"Intervals: {result.conventions['interval']}; {result.conventions['population']}.")
-    for note in result.notes:
-        click.echo(note)
-    _print_measures(result)
-    for name in new:
-        for sentence in place_among(result, name):
-            click.echo(sentence)
-    _print_comparisons(result, new)
-
-
-def _print_groups(by_group: dict[str, ScoreResult], column: str) -> None:
-    if not by_group:
-        return
-    click.echo()
-    header = [column, "pairs", "queries", "system", *_columns(next(iter(by_group.values())))]
-    rows = []
-    for name, result in by_group.items():
-        for system in result.systems:
-            numbers = [str(result.pairs["judged"]), str(result.pairs["queries"])]
-            rows.append([name, *numbers, *_row(system)[:-1]])
-    print_table(rows, header)
-    for name, result in by_group.items():
-        for note in result.notes:
-            click.echo(f"{name}: {note}")
-
-
-def _print_measures(result: ScoreResult) -> None:
-    names = list(dict.fromkeys(name for system in result.systems for name in system.measures))
-    if not names:
-        return
-    click.echo()
-    rows = []
-    for system in result.systems:
-        row = [system.name]
-        for name in names:
-            figure = system.measures.get(name)
-            row += ["–", ""] if figure is None else [_number(figure.value), _ends(figure)]
-        rows.append(row)
-    print_table(rows, ["system", *(text for name in names for text in (name, "interval"))])
-    click.echo(f"Measures: {result.conventions['measures']}.")
-
-
-def _ends(figure: Estimate) -> str:
-    return "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
-
-
-def _columns(result: ScoreResult) -> list[str]:
-    """The figures of `_row`; over the collection where systems are compared by that."""
-    whole = ["collection r", "interval"] if result.collection else []
-    return ["raw r", "mapped r", "interval", *whole, "AP", "interval", "norm. rank", "interval"]
-
-
-def _row(system: SystemScore) -> list[str]:
-    cells = [system.name, _number(system.raw.pearson.value)]
-    whole = [] if system.collection is None else [system.collection.pearson]
-    for figure in (system.mapped.pearson, *whole, system.average_precision, system.normalised_rank):
-        cells += [_number(figure.value), _ends(figure)]
-    return [*cells, f"{system.coverage.fraction:.1%}"]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else "below 0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _print_comparisons(result: ScoreResult, new: list[str]) -> None:
-    chosen = [c for c in result.comparisons if not new or c.first in new or c.second in new]
-    if not chosen:
-        return
-    certain = [c for c in chosen if c.p_holm is not None and c.p_holm < 0.05 and c.better is not None]
-    click.echo()
-    click.echo(f"{len(certain)} of {len(chosen)} differences are significant (Holm-corrected p below 0.05):")
-    for comparison in certain[:20]:
-        other = comparison.second if comparison.better == comparison.first else comparison.first
-        click.echo(
-            f"  {comparison.better} over {other} by {comparison.index.replace('_', ' ')}: "
-            f"difference {abs(comparison.difference.value or 0):.4f}, p {_p(comparison.p_holm)}"
-        )
-    if len(certain) > 20:
-        click.echo(f"  and {len(certain) - 20} more; all are in --json and in the tables (--out)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -26,6 +25,7 @@ PLAIN = (
     "seed",
     "level",
     "population",
+    "raters",
     "method",
     "folds",
 )
@@ -97,6 +97,12 @@ _OPTIONS = (
         "like them (open).  [default: auto, the collection where query_probability is known and below 1]",
     ),
     click.option(
+        "--raters",
+        type=click.Choice(["any", "these"]),
+        help="Which raters intervals speak of: any like those who rated, or these alone.  [default: any, where the "
+        "ratings of at least three raters are known]",
+    ),
+    click.option(
         "--measure",
         "measures",
         multiple=True,
@@ -123,12 +129,6 @@ def given_options(choices: Mapping[str, Any]) -> dict[str, Any]:
     if choices["allow_low_coverage"]:
         given["low_coverage"] = True
     return given
-
-
-def options_over(base: ScoringOptions, given: Mapping[str, Any]) -> ScoringOptions:
-    """`base` with what was given in its place; directions are added to those of `base`."""
-    directions = {**base.directions, **given.get("directions", {})}
-    return replace(base, **{**given, "directions": directions})
 
 
 def as_arguments(choices: Mapping[str, Any], options: ScoringOptions) -> list[str]:

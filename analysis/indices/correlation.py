@@ -26,6 +26,8 @@ class CorrelationBootstrap:
     judgment : float [pairs]
     times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
     weight : float [pairs], positive; None counts pairs alike
+    spread : float [pairs], the variance of what each `judgment` is the mean of, for Pearson's correlation with what is
+        known in distribution only; None where judgments are known
 
     Examples
     --------
@@ -37,11 +39,17 @@ class CorrelationBootstrap:
     """
 
     def __init__(
-        self, row: np.ndarray, judgment: np.ndarray, times: np.ndarray, weight: np.ndarray | None = None
+        self,
+        row: np.ndarray,
+        judgment: np.ndarray,
+        times: np.ndarray,
+        weight: np.ndarray | None = None,
+        spread: np.ndarray | None = None,
     ) -> None:
         self.row = row.astype(np.int64)
         self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
         self.times = times
+        self.spread = 0.0 if spread is None else spread
         self.values, level = np.unique(judgment, return_inverse=True)
         self.level = level.astype(np.int64)
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
@@ -86,7 +94,7 @@ class CorrelationBootstrap:
         columns = np.stack(
             [
                 np.bincount(self.row, self.weight * column, number)
-                for column in (np.ones_like(x), x, y, x * x, y * y, x * y)
+                for column in (np.ones_like(x), x, y, x * x, y * y + self.spread, x * y)
             ]
         )
 
@@ -94,8 +102,8 @@ class CorrelationBootstrap:
             sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
             return sums
 
-        point = _pearson_of(columns.sum(axis=1, keepdims=True))
-        return BootstrapStatistic(float(point[0]), _pearson_of(in_threads(part_of, self._parts)))
+        point = pearson_of_sums(columns.sum(axis=1, keepdims=True))
+        return BootstrapStatistic(float(point[0]), pearson_of_sums(in_threads(part_of, self._parts)))
 
     def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
         row, end, level, weight = self._by_score(score)
@@ -110,22 +118,43 @@ class CorrelationBootstrap:
         return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
+        """tau-b: products of weights over concordant less discordant pairs of pairs, over the most there could be.
+
+        Such a sum of products is, in a replicate, nearly twice a plain sum less its value on the data (its projection:
+        Hoeffding 1948), so that each pair's concordance is counted once and not anew in every replicate.
+        """
         row, end, level, weight = self._by_score(score)
-        many = len(self.values)
-        point = kernels.kendall(row, end, level, many, weight, self.every, 0, 1)[0]
+        share = weight / weight.sum()
+        concordant = kernels.concordance(end, level, len(self.values), share)
+        of_score = np.bincount(np.cumsum(end) - end, share)[np.cumsum(end) - end]
+        of_judgment = np.bincount(level, share)[level]
+        number = self.times.shape[0]
+        columns = np.stack(
+            [
+                np.bincount(row, share * column, number)
+                for column in (np.ones_like(share), concordant, of_score, of_judgment)
+            ]
+        )
 
         def part_of(part: slice) -> np.ndarray:
-            figures: np.ndarray = kernels.kendall(row, end, level, many, weight, self.times, part.start, part.stop)
-            return figures
+            sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
+            return sums
 
-        return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
+        point = columns[1:].sum(axis=1)
+        sums = in_threads(part_of, self._parts)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            balance, tied, other_tied = 2.0 * sums[1:] / sums[0] - point[:, None]
+            flat = (tied > 1 - 1e-12) | (other_tied > 1 - 1e-12)
+            replicates = np.clip(balance / np.sqrt((1.0 - tied) * (1.0 - other_tied)), -1.0, 1.0)
+        value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
+        return BootstrapStatistic(float(value), np.where(flat, np.nan, replicates))
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")
         return self.row[order], group_ends(score[order]), self.level[order], self.weight[order]
 
 
-def _pearson_of(sums: np.ndarray) -> np.ndarray:
+def pearson_of_sums(sums: np.ndarray) -> np.ndarray:
     """Pearson's r from sums of 1, x, y, xx, yy and xy in rows; NaN where one does not vary."""
     n, sx, sy, xx, yy, xy = sums
     with np.errstate(invalid="ignore", divide="ignore"):

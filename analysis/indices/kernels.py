@@ -258,84 +258,54 @@ def spearman(
 
 
 @compiled
-def kendall(
-    row: np.ndarray,
-    group_end: np.ndarray,
-    level: np.ndarray,
-    levels: int,
-    weight: np.ndarray,
-    times: np.ndarray,
-    start: int,
-    stop: int,
-) -> np.ndarray:
-    """Kendall's tau-b of a score with a variable of numbered levels, by a Fenwick tree over the levels.
-
-    Two pairs count as the product of their weights, so with n = sum of weights and the weights m of groups of equal
-    values, tau-b divides by the root of (n^2 - sum of m^2) of the one times that of the other.
+def concordance(group_end: np.ndarray, level: np.ndarray, levels: int, weight: np.ndarray) -> np.ndarray:
+    """Each pair's concordance with all others, by a Fenwick tree over the levels of the other variable.
 
     Parameters
     ----------
-    row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
+    group_end, level : [pairs] in order of ascending score; `level` of the other variable
     levels : number of distinct values of the other variable
     weight : float64 [pairs], positive; ones count pairs alike
 
     Returns
     -------
-    float64 [stop - start]. Cost: pairs x log2(levels) x replicates.
+    float64 [pairs]: the sum over the others of their weight, times 1 where both variables order the two alike, -1 where
+    they do not, and 0 where either is tied. Cost: pairs x log2(levels).
     """
-    width = stop - start
-    tree = np.zeros((levels + 1, width))
-    by_level = np.zeros((levels, width))
-    inserted = np.zeros(width)
-    many = np.zeros(width)
-    balance = np.zeros(width)
-    tied = np.zeros(width)
-    below = np.zeros(width)
-    first = 0
-    for i in range(len(row)):
-        counts = times[row[i], start:stop]
-        here = by_level[level[i]]
-        for b in range(width):
-            below[b] = -inserted[b] + here[b]
-        node = level[i]
-        while node > 0:
-            step = tree[node]
-            for b in range(width):
-                below[b] += 2.0 * step[b]
-            node -= node & -node
-        w = weight[i]
-        for b in range(width):
-            much = w * counts[b]
-            balance[b] += much * below[b]
-            many[b] += much
+    pairs = len(level)
+    by_level = np.zeros(levels)
+    for i in range(pairs):
+        by_level[level[i]] += weight[i]
+    total = by_level.sum()
+    below = 0.0
+    over_all = np.empty(levels)
+    for v in range(levels):
+        over_all[v] = 2.0 * below + by_level[v] - total
+        below += by_level[v]
+    tree, by_level[:], inserted, first = np.zeros(levels + 1), 0.0, 0.0, 0
+    figures = np.empty(pairs)
+    for i in range(pairs):
+        figures[i] = _over(tree, by_level, level[i], inserted) - over_all[level[i]]
         if group_end[i]:
             for j in range(first, i + 1):
-                added = times[row[j], start:stop]
-                slot = by_level[level[j]]
-                w = weight[j]
-                for b in range(width):
-                    slot[b] += w * added[b]
+                by_level[level[j]] += weight[j]
+                inserted += weight[j]
                 node = level[j] + 1
                 while node <= levels:
-                    step = tree[node]
-                    for b in range(width):
-                        step[b] += w * added[b]
+                    tree[node] += weight[j]
                     node += node & -node
-            for b in range(width):
-                inserted[b] += many[b]
-                tied[b] += many[b] * many[b]
-                many[b] = 0.0
+            for j in range(first, i + 1):
+                figures[j] += _over(tree, by_level, level[j], inserted)
             first = i + 1
-    other_tied = np.zeros(width)
-    for v in range(levels):
-        slot = by_level[v]
-        for b in range(width):
-            other_tied[b] += slot[b] * slot[b]
-    figures = np.empty(width)
-    for b in range(width):
-        whole = inserted[b] * inserted[b]
-        left = whole - tied[b]
-        right = whole - other_tied[b]
-        enough = left > 1e-12 * whole and right > 1e-12 * whole
-        figures[b] = 2.0 * balance[b] / (np.sqrt(left) * np.sqrt(right)) if enough else np.nan
     return figures
+
+
+@compiled
+def _over(tree: np.ndarray, by_level: np.ndarray, level: int, inserted: float) -> float:
+    """Weight of lower levels less that of higher ones."""
+    below = 0.0
+    node = level
+    while node > 0:
+        below += tree[node]
+        node -= node & -node
+    return 2.0 * below + by_level[level] - inserted

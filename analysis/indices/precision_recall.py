@@ -106,6 +106,21 @@ class OperatingPoints:
     recall: list[BootstrapStatistic]
 
 
+def thresholds_at(score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
+    """The score of the last pair retrieved, for each share of the weighted pairs, float [shares].
+
+    Examples
+    --------
+    >>> thresholds_at(np.array([0.1, 0.9, 0.5]), np.ones(3), (0.3, 0.5, 1.0)).tolist()
+    [0.9, 0.5, 0.1]
+    """
+    order = np.argsort(-score, kind="stable")
+    seen = np.cumsum(weight[order])
+    last = np.minimum(np.searchsorted(seen, np.asarray(shares) * seen[-1] * (1 - 1e-12)), len(seen) - 1)
+    thresholds: np.ndarray = score[order][last]
+    return thresholds
+
+
 class Retrieval:
     """Judged pairs prepared for precision, recall and rank indices of one set of pairs.
 
@@ -176,10 +191,7 @@ class Retrieval:
         self, score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...] = SHARES
     ) -> OperatingPoints:
         """Precision and recall at fixed scores, chosen so that each share of the weighted pairs is retrieved."""
-        order = np.argsort(-score, kind="stable")
-        seen = np.cumsum(weight[order])
-        last_retrieved = np.minimum(np.searchsorted(seen, np.asarray(shares) * seen[-1] * (1 - 1e-12)), len(seen) - 1)
-        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), score[order][last_retrieved])
+        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), thresholds_at(score, weight, shares))
 
     def at_thresholds(
         self, score: np.ndarray, weight: np.ndarray, shares: np.ndarray, thresholds: np.ndarray

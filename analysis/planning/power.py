@@ -114,6 +114,11 @@ def plan_study(
     source : `Assumed` or `Piloted`
     sizes : numbers of queries to simulate; None chooses them
     progress : may show how far a size is: takes the studies' numbers and what they are, and gives the numbers back
+
+    Raises
+    ------
+    RelstudyError
+        when the index is undefined in every simulated study
     """
     index, power, alpha = options.index, options.power, options.alpha
     z = stats.norm.isf(alpha / 2)
@@ -125,13 +130,13 @@ def plan_study(
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
             nothing = Steepness(guess, 0.0)
-            return StudyPlan(index, power, alpha, float(np.nanmean(differences)), nothing, None, None, None, (look,))
+            return StudyPlan(index, power, alpha, _mean(differences, index), nothing, None, None, None, (look,))
         sizes = sorted({max(4, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
         point, differences = simulate(source, size, options, progress)
         points.append(point)
-        means.append(float(np.nanmean(differences)))
+        means.append(_mean(differences, index))
     difference = float(means[-1])
     steepness = _steepness(source, options, points, difference)
     if options.difference is not None and source.piloted is not None:
@@ -142,6 +147,16 @@ def plan_study(
     pairs = int(np.ceil(queries * source.results))
     load = workload(pairs, source.ratings_each, options.base, options.ratings_per_rater, options.cost_per_rating)
     return StudyPlan(index, power, alpha, difference, steepness, queries, pairs, load, tuple(points), source.piloted)
+
+
+def _mean(differences: np.ndarray, index: str) -> float:
+    defined = differences[np.isfinite(differences)]
+    if not len(defined):
+        raise RelstudyError(
+            f"in no simulated study can the two systems be compared by {index}; judgments and scores that differ are "
+            "needed, of at least two queries"
+        )
+    return float(defined.mean())
 
 
 def _steepness(source: StudySource, options: PlanOptions, points: Sequence[PowerPoint], difference: float) -> Steepness:

@@ -11,22 +11,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.report.collection import Items
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.outside import Pool
 from relstudy.analysis.scoring.proposers import with_proposers
 from relstudy.analysis.scoring.rated import judgments_with_ratings
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, with_what_was_saved
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
+from relstudy.common.groups import groups_of
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
+from relstudy.common.study_folder import score_files
 from relstudy.common.tables import read_table
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores.table import read_scores
-
-SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,9 @@ class StudyTables:
     truth : estimates beside their true values, where the study was simulated and these are known; else None
     directions : "higher" or "lower" by system, where scores are so by definition
     runs : systems whose scores are a TREC run's
+    items : what queries and results are, as collection.csv says; None without it
+    pool : the results that pairs could be drawn from, where there was a pool; else None
+    whole_scores : where there was a pool, every score table whole, what lies outside included
     comparison : comparison.json, where `relstudy score --save` wrote it for these very judgments; else None
     """
 
@@ -79,6 +84,16 @@ class StudyTables:
     comparison: SavedComparison | None = None
     directions: Mapping[str, str] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
+    items: Items | None = None
+    pool: Pool | None = None
+    whole_scores: tuple[pd.DataFrame, ...] = ()
+
+    @property
+    def ratings_each(self) -> np.ndarray | None:
+        """How many ratings each judgment is of, float [pairs], NaN where unknown; None without the column."""
+        if "n_ratings" not in self.judgments.frame:
+            return None
+        return pd.to_numeric(self.judgments.frame["n_ratings"], errors="coerce").to_numpy(dtype=float)
 
     @property
     def options(self) -> ScoringOptions:
@@ -92,6 +107,12 @@ class StudyTables:
         columns = self.pairs.drop_duplicates(PAIR)[[*PAIR, name]]
         beside = self.judgments.frame[PAIR].merge(columns, on=PAIR, how="left", validate="many_to_one")[name]
         return beside.fillna("").astype(str).to_numpy(dtype=object)
+
+    def groups(self, column: str) -> np.ndarray:
+        """The value of a column of the judgments, else of pairs.csv, for each judged pair, text [pairs]."""
+        frame = self.judgments.frame
+        values = None if column in frame else self.pair_column(column)
+        return groups_of(frame if values is None else frame.assign(**{column: values}), column)
 
 
 def read_study(
@@ -127,6 +148,7 @@ def read_study(
     scores = reader.scores(judged, notes, 0.0 if allowed else LEAST_COVERAGE)
     if comparison is not None:
         judged = with_what_was_saved(judged, comparison)
+    items = reader.items()
     return StudyTables(
         title=reader.title(),
         judgments=judged,
@@ -141,6 +163,9 @@ def read_study(
         comparison=comparison,
         directions=reader.directions,
         runs=tuple(reader.runs),
+        items=items,
+        pool=reader.pool,
+        whole_scores=tuple(reader.whole),
     )
 
 
@@ -150,6 +175,8 @@ class _Reader:
         self.files: list[InputFile] = []
         self.directions: dict[str, str] = {}
         self.runs: list[str] = []
+        self.pool = Pool.beside(folder / "judgments.csv")
+        self.whole: list[pd.DataFrame] = []
 
     def note(self, path: Path) -> Path:
         content = path.read_bytes()
@@ -166,6 +193,12 @@ class _Reader:
     def table(self, name: str, *columns: str) -> pd.DataFrame | None:
         path = self.folder / name
         return read_table(self.note(path), *columns).frame.astype(str) if path.is_file() else None
+
+    def items(self) -> Items | None:
+        table = self.table("collection.csv", "item_id")
+        if table is None:
+            return None
+        return Items(self.folder, table.drop_duplicates("item_id").set_index("item_id"))
 
     def pairs(self) -> pd.DataFrame | None:
         path = self.folder / "pairs.csv"
@@ -212,7 +245,7 @@ class _Reader:
 
     def scores(self, judgments: Judgments, notes: list[str], least: float) -> pd.DataFrame:
         folder = self.folder / "scores"
-        files = sorted(path for path in folder.glob("*") if path.name.endswith(SCORE_ENDINGS) and path.is_file())
+        files = score_files(self.folder)
         if not files:
             raise RelstudyError(f"{folder}: there is no score table; the report needs at least one system's scores")
         parts: list[pd.DataFrame] = []
@@ -228,6 +261,8 @@ class _Reader:
                 seen[str(system)] = file.name
             self.directions |= table.attrs["directions"]
             self.runs += table.attrs["runs"]
+            if self.pool is not None:
+                self.whole.append(table)
             of_pairs = pd.MultiIndex.from_frame(table[PAIR]).isin(wanted)
             counts |= {str(name): int(count) for name, count in table.loc[of_pairs, "system"].value_counts().items()}
             parts.append(table if judgments.qrels else table[of_pairs])  # a run is measured whole

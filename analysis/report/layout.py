@@ -88,17 +88,109 @@ class Picture:
         return "wide" if self.wide else "side-by-side"
 
 
-Block = Paragraph | Heading | Sentences | Terms | Command | Picture | Table
+@dataclass(frozen=True)
+class Answer:
+    """What a reader came for: who leads, why, and what is open."""
+
+    headline: str
+    reasons: Sequence[str]
+    open: Sequence[str]
+
+
+@dataclass(frozen=True)
+class OverviewRow:
+    """One system of the overview: rank, correlation, ties by lane, and how often good is above poor, in 100."""
+
+    rank: str
+    name: str
+    leads: bool
+    estimate: Estimate
+    ties: Sequence[str]
+    any_query: str
+    same_query: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Every system on one line; `low` is where the axis starts, `reachable` the most that any system could reach."""
+
+    rows: Sequence[OverviewRow]
+    low: float
+    reachable: float | None
+    caption: str
+
+    def at(self, value: float) -> str:
+        """A value's place on the axis, in percent."""
+        return f"{100 * (min(max(value, self.low), 1.0) - self.low) / (1 - self.low):.1f}"
+
+    @property
+    def ticks(self) -> list[float]:
+        """Where the axis is labelled, every .2 from its start to 1."""
+        return [round(self.low + 0.2 * k, 1) for k in range(round((1 - self.low) / 0.2) + 1)]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair on which a system and people disagree: ids and texts of query and result, thumbnails or "", figures."""
+
+    system: str
+    items: Sequence[tuple[str, str]]
+    pictures: Sequence[str]
+    people: float
+    scored: float
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Pairs side by side."""
+
+    items: Sequence[Example]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A few numbers, each with what it is."""
+
+    items: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Blocks that a reader opens, under a line that says what they are."""
+
+    summary: str
+    blocks: Sequence[Block]
+
+
+Block = (
+    Paragraph
+    | Heading
+    | Sentences
+    | Terms
+    | Command
+    | Picture
+    | Table
+    | Answer
+    | Overview
+    | Examples
+    | Figures
+    | Folded
+)
 
 
 @dataclass(frozen=True)
 class Section:
-    """One heading of the page, what stands under it, and a shorter name for the list of sections."""
+    """One heading of the page, what stands under it, and a shorter name for the list of sections.
+
+    `bare` keeps the heading for those who cannot see the page; `folded` shows the heading alone until it is opened.
+    """
 
     id: str
     heading: str
     blocks: Sequence[Block]
     short: str = ""
+    bare: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +202,7 @@ class Page:
     title : the page's heading
     kind : what sort of page it is, in two or three words above the title
     lead : the paragraphs under the title
+    banner : what must be known before anything is read, above the title; or empty
     sections : in reading order
     """
 
@@ -117,13 +210,14 @@ class Page:
     kind: str
     lead: Sequence[str]
     sections: Sequence[Section]
+    banner: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sections", _with_files_apart(self.sections))
 
     def tables(self) -> list[Table]:
         """Every table of the page, in order."""
-        return [block for section in self.sections for block in section.blocks if isinstance(block, Table)]
+        return [table for section in self.sections for table in _tables(section.blocks)]
 
     def html(self) -> str:
         """The page as one HTML text that needs nothing else."""
@@ -137,11 +231,19 @@ class Page:
         )
 
 
+def _tables(blocks: Sequence[Block]) -> list[Table]:
+    """The tables among blocks, those that are folded away with them, in order."""
+    inside = [_tables(each.blocks) if isinstance(each, Folded) else [each] for each in blocks]
+    return [block for part in inside for block in part if isinstance(block, Table)]
+
+
 def _with_files_apart(sections: Sequence[Section]) -> list[Section]:
     """Tables whose names come to the same file, as names in other alphabets may, get a number; files do not meet."""
     taken: set[str] = set()
 
     def apart(block: Block) -> Block:
+        if isinstance(block, Folded):
+            return replace(block, blocks=[apart(each) for each in block.blocks])
         if not isinstance(block, Table):
             return block
         table, number = block, 1
@@ -163,10 +265,17 @@ def _shower(macros: Any) -> Callable[[Block], str]:
         Command: "command",
         Picture: "picture",
         Table: "table",
+        Answer: "answer",
+        Overview: "overview",
+        Examples: "examples",
+        Figures: "figures",
     }
 
     def show(block: Block) -> str:
         given: Any = block
+        if isinstance(block, Folded):
+            folded: str = macros.folded(block.summary, [show(each) for each in block.blocks])
+            return folded
         if isinstance(block, Table):
             given = _table_for_page(block)
         elif isinstance(block, Picture):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.scored import score_sections
-from relstudy.analysis.report.words import count_of, listed
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.verdict.verdict import verdict_of
+from relstudy.common.wording import count_of, listed
 
 
 def score_page(result: ScoreResult) -> str:
@@ -22,7 +23,7 @@ def page_of_scores(result: ScoreResult) -> Page:
     """The page of a score result, before it becomes HTML."""
     names = [system.name for system in result.systems]
     title = f"{names[0]} against people's judgments" if len(names) == 1 else "Systems against people's judgments"
-    return Page(title, "Score report", [lead_of_scores(result)], score_sections(result))
+    return Page(title, "Score report", [lead_of_scores(result)], score_sections(result, verdict_of(result)))
 
 
 def lead_of_scores(result: ScoreResult) -> str:

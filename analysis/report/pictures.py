@@ -59,7 +59,7 @@ def intervals(
             if estimate.value is None:
                 continue
             if estimate.low is not None and estimate.high is not None:
-                axes.plot([estimate.low, estimate.high], [row, row], color=SERIES[0], linewidth=2.2, alpha=0.45)
+                axes.plot([estimate.low, estimate.high], [row, row], color=SERIES[0], linewidth=2.2, alpha=0.7)
             axes.plot([estimate.value], [row], "o", color=SERIES[0], markersize=5.5, markeredgewidth=0)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_yticks(range(len(names)), [shortened(name) for name in names])
@@ -85,6 +85,40 @@ def intervals(
         return svg(figure, f"{title}, {better}: {spoken}")
 
 
+def strips(values: Mapping[str, np.ndarray]) -> str:
+    """A strip of dots for each name, first on top, with a line at its mean.
+
+    Parameters
+    ----------
+    values : of each query, 0 to 100
+    """
+    names = list(values)
+    with drawing(6.9, 0.7 + 0.34 * len(names)) as figure:
+        axes = figure.add_subplot()
+        axes.grid(False, axis="y")
+        axes.axvline(50, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+        random = np.random.default_rng(0)
+        for row, points in enumerate(values.values()):
+            height = row + random.uniform(-0.22, 0.22, len(points))
+            colour = SERIES[0] if row < LEADERS else MUTED
+            axes.scatter(points, height, s=11, color=colour, alpha=0.5, linewidths=0)
+            axes.plot([points.mean()] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=2)
+        axes.set_xlim(-1, 101)
+        axes.set_ylim(len(names) - 0.45, -0.55)
+        axes.set_yticks(range(len(names)), [shortened(name) for name in names])
+        axes.tick_params(axis="y", labelcolor=INK)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("Good above poor, in 100")
+        return svg(figure, "By query: " + "; ".join(f"{name} mean {each.mean():.0f}" for name, each in values.items()))
+
+
+LEADERS = 2
+"""Systems that stand out in colour; the rest stand back in grey."""
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 2, 1, 2, 1, 2)), (0, (2, 2)))
+STEADY = 0.05
+"""Recall below which a curve rests on too few good matches to be drawn."""
+
+
 def precision_recall(curves: Mapping[str, Trace], share_relevant: float | None) -> str:
     """Precision against recall, one labelled line for each system, the best first.
 
@@ -98,14 +132,16 @@ def precision_recall(curves: Mapping[str, Trace], share_relevant: float | None) 
         axes = figure.add_subplot()
         if share_relevant is not None:
             axes.axhline(share_relevant, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=3)
-        for system, trace in reversed(list(curves.items())):
+        for number, (system, trace) in reversed(list(enumerate(curves.items()))):
             muted = colour[system] == MUTED
+            steady = trace.x >= STEADY
             axes.plot(
-                trace.x,
-                trace.y,
+                trace.x[steady],
+                trace.y[steady],
                 color=colour[system],
-                linewidth=1.0 if muted else 1.8,
-                alpha=0.55 if muted else 1,
+                linewidth=1.0 if muted else 1.9 if number < LEADERS else 1.3,
+                linestyle=DASHES[number % len(DASHES)],
+                alpha=0.7 if muted else 1,
                 drawstyle="steps-pre",
             )
         axes.set_xlim(0, 1)
@@ -223,7 +259,7 @@ def mapping(
     with drawing(3.1, 2.5) as figure:
         axes = figure.add_subplot()
         axes.set_title(shortened(system, 34))
-        axes.scatter(x, judgments[::step], s=4, color=MUTED, alpha=0.28, linewidths=0, rasterized=False)
+        axes.scatter(x, judgments[::step], s=4, color=MUTED, alpha=0.45, linewidths=0, rasterized=False)
         if band is not None:
             axes.fill_between(line.x, *band, color=SERIES[0], alpha=0.18, linewidth=0)
         axes.plot(line.x, line.y, color=PAPER, linewidth=4)

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Terms
+from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import Cell, Column, Table, number
-from relstudy.analysis.report.words import count_of
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
 from relstudy.calibration.couples import pairwise
 from relstudy.calibration.intraclass import intraclass
@@ -19,6 +18,7 @@ from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import scored_rows, within_item_variance
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import count_of
 
 RATERS_SHOWN = 25
 
@@ -37,7 +37,7 @@ def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: i
     drawings: list[str] = []
     if raters is not None:
         numbers = _as_numbers(raters)
-        flagged = _flags(raters) != ""
+        flagged = flags_of(raters) != ""
         drawings.append(
             pictures.raters(list(numbers.index), numbers["mean"].to_numpy(), numbers["spread"].to_numpy(), flagged)
         )
@@ -60,9 +60,9 @@ def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: i
             )
         )
     if ratings is not None:
-        blocks += [Heading("Do raters agree?"), *_agreement(ratings, seed)]
+        blocks.append(Folded("Do raters agree?", _agreement(ratings, seed)))
     if raters is not None:
-        blocks += [Heading("Each rater"), _raters_table(raters, numbers), *_flag_terms(raters)]
+        blocks.append(Folded("Each rater", [_raters_table(raters, numbers), *_flag_terms(raters)]))
     return Section("raters", "The raters", blocks) if blocks else None
 
 
@@ -74,7 +74,8 @@ def _flag_sentence(raters: int, flagged: int) -> str:
     return f"{who} took part; {flagged} {carries} a flag, which is a reason to look and never a reason to drop."
 
 
-def _flags(raters: pd.DataFrame) -> np.ndarray:
+def flags_of(raters: pd.DataFrame) -> np.ndarray:
+    """Each rater's flags, text [raters], empty where there is none."""
     if "flags" not in raters:
         return np.full(len(raters), "", dtype=object)
     return raters["flags"].astype(str).str.strip().to_numpy(dtype=object)
@@ -105,7 +106,7 @@ HEADINGS = {
 
 def _raters_table(raters: pd.DataFrame, numbers: pd.DataFrame) -> Table:
     names = [name for name in HEADINGS if name in raters]
-    flags = _flags(raters)
+    flags = flags_of(raters)
     order = sorted(range(len(raters)), key=lambda i: (flags[i] == "", i))
     columns = [Column("Rater"), *(HEADINGS[name] for name in names), Column("Flags")]
     rows: list[list[Cell]] = []
@@ -128,7 +129,7 @@ def _raters_table(raters: pd.DataFrame, numbers: pd.DataFrame) -> Table:
 
 
 def _flag_terms(raters: pd.DataFrame) -> list[Block]:
-    raised = {flag.strip() for text in _flags(raters) for flag in str(text).split(";")} - {""}
+    raised = {flag.strip() for text in flags_of(raters) for flag in str(text).split(";")} - {""}
     explained = [(flag, FLAGS[flag]) for flag in FLAGS if flag in raised]
     return [Terms(explained)] if explained else []
 

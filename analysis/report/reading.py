@@ -41,10 +41,17 @@ def level_of(result: ScoreResult) -> float:
 
 
 def other_studies(result: ScoreResult) -> str:
-    """Over which studies an interval is meant to hold: of this collection's queries, or of any like them."""
+    """Over which studies an interval is meant to hold: of which queries, and by which raters."""
+    people = "the same raters" if result.raters.raters is None else "other raters like these"
     if result.population.finite:
-        return "studies that draw other queries of this collection"
-    return "studies with other queries like these"
+        return f"studies that draw other queries of this collection and ask {people}"
+    return f"studies that take other queries like these and ask {people}"
+
+
+def _not_covered(result: ScoreResult) -> str:
+    if result.raters.raters is None:
+        return "It covers neither other raters nor the choice among mappings."
+    return "It does not cover the choice among mappings."
 
 
 def reading_indices(result: ScoreResult) -> list[Term]:
@@ -58,12 +65,13 @@ def reading_indices(result: ScoreResult) -> list[Term]:
         (
             "Correlation",
             f"How closely {scores} follow people's judgments: 0 not at all, 1 exactly. Its square is "
-            f"the share of the differences between judgments that the system explains. {others}Spearman and Kendall "
-            "ask only "
+            f"the share of the variation in the judgments that goes along with the scores. {others}"
+            "Spearman and Kendall ask only "
             f"whether the order is right.{whole if result.collection else ''}",
         ),
+        *_explained(result),
         (
-            "Average precision",
+            "Pooled average precision",
             "Go down the list of all pairs, best score first, and at each good match note the share of good ones so "
             "far; this "
             "is the mean of what was noted. 1 when all good matches come first; guessing gives the share of good "
@@ -71,23 +79,24 @@ def reading_indices(result: ScoreResult) -> list[Term]:
             "it is low wherever these are rare.",
         ),
         (
-            "Normalised rank",
-            "How often a good match stands below a poor one: 0 never, 0.5 when guessing, 1 always. Lower is better.",
+            "Normalised rank (1 − AUC)",
+            "How often a good match stands below a poor one, whatever the query of either: 0 never, 0.5 when "
+            "guessing, 1 always. Lower is better.",
         ),
         (
             "Interval",
-            f"The small range at a number is made to hold the true value in {how_often(level_of(result))} "
-            f"{other_studies(result)}. It does not cover other raters. Two systems whose ranges overlap can differ for "
-            "certain: the table of differences tells.",
+            f"The small range at a number is designed to contain the true value in {how_often(level_of(result))} "
+            f"{other_studies(result)}. {_not_covered(result)} Two ranges can overlap although the difference is clear: "
+            "the table of differences tells.",
         ),
     ]
     if len(result.systems) > 1:
         terms.append(
             (
                 "p",
-                "How often two equally good systems would seem to differ this much by the luck of the queries, after "
-                "allowing "
-                f"for the number of pairs compared. Below {more_than_chance(result):g} this page speaks of more than "
+                "How often two equally good systems would seem to differ this much or more by the luck of the queries, "
+                "after allowing for the number of pairs compared "
+                f"within the measure. Below {more_than_chance(result):g} this page speaks of more than "
                 "chance.",
             )
         )
@@ -101,6 +110,18 @@ def reading_indices(result: ScoreResult) -> list[Term]:
             )
         )
     return terms
+
+
+def _explained(result: ScoreResult) -> list[Term]:
+    if all(system.explained.of_explainable.value is None for system in result.systems):
+        return []
+    return [
+        (
+            "Explained",
+            "The square of the correlation as a share of what could be explained. People differ, and a judgment is the "
+            "mean of few ratings, so part of the differences between judgments is noise, which no system can foresee.",
+        )
+    ]
 
 
 def reading_graded(names: Sequence[str]) -> list[Term]:

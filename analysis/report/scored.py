@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.layout import Block, Heading, Paragraph, Picture, Section, Sentences, Terms
+from relstudy.analysis.report.collection import Items
+from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Sentences, Terms
+from relstudy.analysis.report.opening import answer_section
+from relstudy.analysis.report.queries import queries_section
 from relstudy.analysis.report.reading import (
     good_match,
     how_often,
@@ -21,14 +25,16 @@ from relstudy.analysis.report.words import (
     INDEX_NAMES,
     clear,
     comparison_of,
-    count_of,
     order_of,
     orders_agree,
     system_sentences,
 )
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import INDICES, ScoreResult, SystemScore
+from relstudy.analysis.verdict.standings import Standings, standings
+from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import count_of
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares retrieved at which precision and recall stand in the table."""
@@ -36,20 +42,19 @@ SHARES = (0.01, 0.05, 0.2)
 BETTER = {"pearson": "higher is better", "average_precision": "higher is better", "normalised_rank": "lower is better"}
 
 
-def in_words(result: ScoreResult) -> Section:
+def in_words(result: ScoreResult) -> Folded:
     """One sentence for each system."""
     several = len(result.systems) > 1
-    blocks: list[Block] = [Sentences(system_sentences(result))]
-    blocks.append(
+    blocks: list[Block] = [
+        Sentences(system_sentences(result)),
         Paragraph(
             f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100. "
-            f"The range behind a number is made to hold the true value in {how_often(level_of(result))} "
-            f"{other_studies(result)}." + (" Systems are ordered by correlation." if several else ""),
+            f"The range behind a number is designed to contain the true value in "
+            f"{how_often(level_of(result))} {other_studies(result)}.",
             quiet=True,
-        )
-    )
-    blocks += [Paragraph(note) for note in result.notes]
-    return Section("in-words", "In a sentence" if not several else "In one sentence each", blocks, "In words")
+        ),
+    ]
+    return Folded("Each system in a sentence" if several else "The system in a sentence", blocks)
 
 
 def comparison(result: ScoreResult) -> Section:
@@ -68,21 +73,22 @@ def comparison(result: ScoreResult) -> Section:
     mapped = any(system.mapped_scores is not None for system in ordered)
     kind = "mapped scores, each from a mapping that has not seen the pair's query" if mapped else "raw scores"
     over = ", over the whole collection" if result.collection else ""
+    picture = Picture(
+        panels,
+        f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "
+        "Correlation is of "
+        f"{kind}{over}; average precision and normalised rank {_of_what(result)}.",
+    )
     blocks: list[Block] = [
-        Picture(
-            panels,
-            f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "
-            "Correlation is of "
-            f"{kind}{over}; average precision and normalised rank {_of_what(result)}.",
-        ),
-        scores_table(ordered, level_of(result)),
-        Heading("How to read these numbers"),
-        Terms(reading_indices(result)),
+        scores_table(result),
+        Folded("How to read these numbers", [Terms(reading_indices(result))]),
+        in_words(result),
+        Folded("The measures as pictures", [picture]),
     ]
     if len(ordered) > 1:
-        blocks += [Heading("Which differences are more than chance"), *differences(result, ordered)]
-        blocks += [Heading("Do the indices agree on the order?"), *agreement(result, ordered)]
-    return Section("comparison", "Comparison" if len(ordered) > 1 else "The figures", blocks)
+        blocks.append(Folded("Which differences are more than chance", differences(result, ordered)))
+        blocks.append(Folded("Do the measures agree on the order?", agreement(result, ordered)))
+    return Section("comparison", "The measures", blocks, "Measures")
 
 
 def weighted(result: ScoreResult) -> bool:
@@ -104,16 +110,22 @@ def _share_relevant(result: ScoreResult) -> float | None:
     return float(np.average(relevant, weights=result.weight[weighted_pairs]))
 
 
-def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
-    """Every system with every index."""
+def scores_table(result: ScoreResult) -> Table:
+    """Every system with every index and its rank, best first."""
+    ranked = standings(result)
+    ordered = [result[name] for name in ranked.names]
+    several, level = len(ordered) > 1, level_of(result)
     mapped = any(system.mapped_scores is not None for system in ordered)
     judged = any(system.collection is not None for system in ordered)
-    columns = [Column("System"), Column("Correlation")]
+    columns = [Column("System"), *([Column("Rank")] if several else []), Column("Correlation")]
+    noise_known = any(system.explained.of_explainable.value is not None for system in ordered)
+    if noise_known:
+        columns.append(Column("Explained", 0, percent=True))
     if judged:
         columns.append(Column("Over judged pairs"))
     if mapped:
         columns.append(Column("Raw correlation"))
-    columns += [Column("Spearman"), Column("Kendall"), Column("Average precision")]
+    columns += [Column("Spearman"), Column("Kendall"), Column("Pooled AP")]
     columns.append(Column("Normalised rank"))
     partly = any(system.coverage.scored < system.coverage.judged for system in ordered)
     if partly:
@@ -121,7 +133,9 @@ def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
     rows: list[list[Cell]] = []
     for system in ordered:
         which = system.mapped if system.mapped_scores is not None else system.raw
-        row: list[Cell] = [system.name, system.pearson]
+        row: list[Cell] = [system.name, *([ranked.rank(system.name)] if several else []), system.pearson]
+        if noise_known:
+            row.append(system.explained.of_explainable)
         if judged:
             row.append(which.pearson)
         if mapped:
@@ -129,15 +143,33 @@ def scores_table(ordered: Sequence[SystemScore], level: float) -> Table:
         which = which if system.collection is None else system.collection
         row += [which.spearman, which.kendall, system.average_precision, system.normalised_rank]
         rows.append([*row, system.coverage.scored] if partly else row)
-    best = [("Correlation", "max"), ("Spearman", "max"), ("Kendall", "max"), ("Average precision", "max")]
+    best = [("Correlation", "max"), ("Spearman", "max"), ("Kendall", "max"), ("Pooled AP", "max")]
     return Table(
         "systems",
         "How far each system agrees with people.",
         columns,
         rows,
-        note=f"Intervals at {100 * level:g} %; the best value of a column is bold.",
-        best=(*best, ("Normalised rank", "min")) if len(rows) > 1 else (),
+        note=f"Intervals at {100 * level:g} %; bold is the best of a column and, for the three measures that systems "
+        "are compared by, what is not clearly worse."
+        + (" A rank is one more than the number of systems that are clearly ahead." if several else ""),
+        best=(*best, ("Normalised rank", "min")) if several else (),
+        as_good=frozenset(_as_good(result, ranked)),
     )
+
+
+COMPARED = {"pearson": "Correlation", "average_precision": "Pooled AP", "normalised_rank": "Normalised rank"}
+"""The columns of `scores_table` by whose index systems are compared."""
+
+
+def _as_good(result: ScoreResult, ranked: Standings) -> Iterator[tuple[int, str]]:
+    """The cells of `scores_table` that are not clearly worse than the best of their column."""
+    for ordering in result.orderings:
+        if ordering.index not in ranked.measures:
+            continue
+        best = ordering.systems[0]
+        for row, name in enumerate(ranked.names):
+            if name in ordering.systems and ordering.index not in ranked.clear_between(best, name):
+                yield row, COMPARED[ordering.index]
 
 
 def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
@@ -160,7 +192,8 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
                 row += [Estimate.missing("not compared"), None]
                 continue
             sure += index == "pearson" and clear(compared, result)
-            row += [_turned(compared.difference, compared.first == first), _p(compared.p_holm)]
+            as_is = compared.first == first
+            row += [compared.difference if as_is else compared.difference.negated(), _p(compared.p_holm)]
         rows.append(row)
     summary = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
     table = Table(
@@ -190,14 +223,6 @@ def _p(value: float | None) -> Cell:
     if value is None:
         return Estimate.missing("")
     return value
-
-
-def _turned(difference: Estimate, as_is: bool) -> Estimate:
-    if as_is or difference.value is None:
-        return difference
-    low = None if difference.high is None else -difference.high
-    high = None if difference.low is None else -difference.low
-    return Estimate(-difference.value, low, high, difference.reason)
 
 
 def agreement(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
@@ -250,8 +275,8 @@ def precision_recall_picture(result: ScoreResult) -> Callable[[], str] | None:
         return None
     traces = {
         system.name: pictures.Trace(
-            np.r_[0.0, system.curve["recall"].to_numpy()],
-            np.r_[system.curve["precision"].iloc[0], system.curve["precision"].to_numpy()],
+            system.curve["recall"].to_numpy(),
+            system.curve["precision"].to_numpy(),
         )
         for system in systems
     }
@@ -295,16 +320,15 @@ def curves(result: ScoreResult) -> Section | None:
             row += [point.precision, point.recall] if point else [Estimate.missing(""), Estimate.missing("")]
         rows.append(row)
     if any(system.points for system in systems):
-        blocks.append(
-            Table(
-                "precision-recall",
-                f"Precision and recall when the best-scored share of the {pool} is retrieved.",
-                columns,
-                rows,
-                note="Where many pairs share a score, the cut takes all of them.",
-            )
+        table = Table(
+            "precision-recall",
+            f"Precision and recall when the best-scored share of the {pool} is retrieved.",
+            columns,
+            rows,
+            note="Where many pairs share a score, the cut takes all of them.",
         )
-    return Section("precision-recall", "Precision and recall", blocks)
+        blocks.append(Folded("Precision and recall in numbers", [table]))
+    return Section("precision-recall", "If the best few are retrieved", blocks, "Best few")
 
 
 def measures(result: ScoreResult) -> Section | None:
@@ -325,7 +349,8 @@ def measures(result: ScoreResult) -> Section | None:
         best=tuple((name, "max") for name in names) if len(rows) > 1 else (),
     )
     terms = reading_graded(names)
-    return Section("measures", "Measures", [table, Terms(terms)] if terms else [table])
+    explained = [Folded("What these measures are", [Terms(terms)])] if terms else []
+    return Section("measures", "If the best few are retrieved", [table, *explained], "Best few")
 
 
 def mappings(result: ScoreResult) -> Section | None:
@@ -359,6 +384,7 @@ def mappings(result: ScoreResult) -> Section | None:
             ),
         ],
         "Mappings",
+        folded=True,
     )
 
 
@@ -369,6 +395,7 @@ def conventions(result: ScoreResult) -> Section:
         "How the numbers are made",
         [Terms([(str(name).replace("_", " "), _shown_value(value)) for name, value in result.conventions.items()])],
         "Method",
+        folded=True,
     )
 
 
@@ -378,7 +405,21 @@ def _shown_value(value: object) -> str:
     return str(value)
 
 
-def score_sections(result: ScoreResult) -> list[Section]:
-    """All sections that a score result fills, in reading order (conventions last)."""
-    sections = [in_words(result), comparison(result), curves(result), measures(result), mappings(result)]
+def score_sections(result: ScoreResult, verdict: Verdict, items: Items | None = None) -> list[Section]:
+    """All sections that a score result fills, in reading order: the answer first, conventions last."""
+    sections = [
+        answer_section(result, verdict),
+        comparison(result),
+        queries_section(result, verdict, items),
+        best_results(result),
+        mappings(result),
+    ]
     return [section for section in sections if section is not None] + [conventions(result)]
+
+
+def best_results(result: ScoreResult) -> Section | None:
+    """Precision and recall, and the measures of each query's first results."""
+    curve, graded = curves(result), measures(result)
+    if curve is None or graded is None:
+        return curve or graded
+    return replace(curve, blocks=[*curve.blocks, *graded.blocks])

@@ -12,13 +12,14 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.report.layout import Block, Heading, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.analysis.report.words import listed, order_of, orders_agree
+from relstudy.analysis.report.words import order_of, orders_agree
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import one_row_per_source, source_members
+from relstudy.common.wording import listed
 
 FEWEST_PAIRS = 20
 """A correlation over fewer pairs of one source is not shown."""

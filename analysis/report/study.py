@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report import scored, selection
+from relstudy.analysis.report.by_group import groups_section
+from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import StudyTables
 from relstudy.analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
+from relstudy.analysis.report.opening import disagreements_section
 from relstudy.analysis.report.raters import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.analysis.report.words import count_of
+from relstudy.analysis.report.trust import coverage_sentence, trust_section
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -24,10 +27,13 @@ from relstudy.analysis.scoring.mapped import cross_fitted, fitted_to_all, map_sc
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
+from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import source_members
 from relstudy.common.probabilities import PAIR
+from relstudy.common.wording import count_of
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
@@ -41,8 +47,10 @@ def study_page(
     command: Sequence[str],
     progress: Progress[tuple[str, str]],
     by_source: bool = True,
-) -> tuple[Page, ScoreResult]:
-    """The page of a study, and the result it shows.
+    by: str | None = None,
+    with_pictures: bool = True,
+) -> tuple[Page, ScoreResult, Verdict]:
+    """The page of a study, the result it shows, and the verdict on it.
 
     Parameters
     ----------
@@ -51,24 +59,46 @@ def study_page(
     command : the command line, without any path of this machine
     progress : wraps the long loop, as `relstudy.common.console.progress`
     by_source : whether the tables by selecting system are made, which needs every method's predictions
+    by : a column of the judgments or the pairs whose values are also scored apart, such as paradigm
+    with_pictures : whether thumbnails of the collection's pictures are put into the page
     """
     pairs = JudgedPairs.of(tables.judgments)
+    groups = None if by is None else tables.groups(by)
     candidates = _candidates(tables, pairs, options, progress)
     predictions = _predictions(tables, pairs, options, candidates, progress) if by_source else {}
     result = score_candidates(pairs, candidates, options)
-    result = replace(result, notes=(*result.notes, *tables.notes))
-    first = scored.score_sections(result)
-    conventions = first.pop()
+    pool = tables.pool
+    outside = [] if pool is None else pool.notes(tables.whole_scores, candidates, tables.judgments.frame)
+    result = replace(result, notes=(*result.notes, *tables.notes, *outside))
+    verdict = verdict_of(result, StudyFacts.of(tables.judgments, result))
+    ratings = tables.ratings_each
+    shown = disagreements_section(result, verdict.standings, tables.items, ratings, with_pictures)
+    answer, *first, conventions = scored.score_sections(result, verdict, tables.items)
+    raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
+        answer,
+        *_some(shown),
+        *_some(trust_section(tables, verdict)),
         *first,
+        *_some(None if groups is None else groups_section(str(by), pairs, candidates, groups, options)),
         *_some(raters_section(tables.raters, tables.ratings, options.seed)),
         *_some(pairs_section(tables)),
-        paper_section(tables, result, pairs, predictions),
+        *([paper_section(tables, result, pairs, predictions)] if by_source else []),
         *_some(truth_section(tables)),
+        citing_section(result, raters, simulated(tables)),
         conventions,
         provenance(tables, result, command),
     ]
-    return Page(tables.title, "Relevance study", [lead(tables, result)], sections), result
+    banner = SIMULATED if simulated(tables) else ""
+    return Page(tables.title, "Relevance study", [lead(tables, result)], sections, banner), result, verdict
+
+
+SIMULATED = "Simulated study. The raters are programs; nothing here says what people think."
+
+
+def simulated(tables: StudyTables) -> bool:
+    """Whether the truth is known, which it is where raters are programs."""
+    return tables.truth is not None and not tables.truth.empty
 
 
 def _some(section: Section | None) -> list[Section]:
@@ -142,7 +172,8 @@ def lead(tables: StudyTables, result: ScoreResult) -> str:
     frame = tables.ratings.frame
     decided = int(frame["rating"].notna().sum())
     undecided = len(frame) - decided
-    said = f"{count_of(frame['rater_id'].nunique(), 'person', 'people')} gave {count_of(decided, 'rating')} of {what}"
+    people = ("simulated rater", "simulated raters") if simulated(tables) else ("person", "people")
+    said = f"{count_of(frame['rater_id'].nunique(), *people)} gave {count_of(decided, 'rating')} of {what}"
     if undecided:
         said += f" and were undecided {count_of(undecided, 'time')}"
     verb = "agrees" if len(result.systems) == 1 else "agree"
@@ -236,7 +267,7 @@ def paper_section(
     blocks += [Heading("All pairs together"), selection.combined(result, chose), selection.ranks(result)]
     blocks += selection.orders(result, chose)
     blocks += selection.variants(result)
-    return Section("paper", "The paper's tables", blocks)
+    return Section("paper", "The paper's tables", blocks, folded=True)
 
 
 def truth_section(tables: StudyTables) -> Section | None:
@@ -244,24 +275,21 @@ def truth_section(tables: StudyTables) -> Section | None:
     if tables.truth is None or tables.truth.empty:
         return None
     rows: list[list[Cell]] = []
-    covered = []
     for entry in tables.truth.to_dict("records"):
         true, recovered, low, high = (_number(entry.get(name)) for name in ("true", "recovered", "low", "high"))
         inside = None if true is None or low is None or high is None else low <= true <= high
-        covered += [] if inside is None else [inside]
         estimate = Estimate.missing("not found") if recovered is None else Estimate(recovered, low, high)
         said = "" if inside is None else "inside" if inside else "outside"
         rows.append([str(entry["quantity"]).capitalize(), str(entry["system"]), true, estimate, said])
     text = "This study was simulated, so the truth is known: here is what it found beside what is true."
-    if covered:
-        text += f" {sum(covered)} of {len(covered)} intervals hold the true value; 95 of 100 should."
     table = Table(
         "truth",
         "Recovered against true.",
         [Column("Quantity"), Column("System"), Column("True", 3), Column("Recovered", 3), Column("Truth is")],
         rows,
     )
-    return Section("truth", "Against the truth", [Paragraph(text), table])
+    blocks: list[Block] = [Paragraph(f"{text} {coverage_sentence(tables)}".strip()), table]
+    return Section("truth", "Against the truth", blocks, folded=True)
 
 
 def _number(text: object) -> float | None:
@@ -300,4 +328,5 @@ def provenance(tables: StudyTables, result: ScoreResult, command: Sequence[str])
             ),
         ],
         "Provenance",
+        folded=True,
     )

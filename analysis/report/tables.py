@@ -51,6 +51,7 @@ class Table:
     note : what a reader must know to read it, or empty
     best : columns whose highest ("max") or lowest ("min") value is set in bold
     shown : how many rows the page shows; the files hold all
+    as_good : (row, column) of values that are not clearly worse than the best of their column, and bold like it
 
     Examples
     --------
@@ -69,6 +70,7 @@ class Table:
     note: str = ""
     best: tuple[tuple[str, str], ...] = ()
     shown: int | None = None
+    as_good: frozenset[tuple[int, str]] = frozenset()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -92,7 +94,7 @@ class Table:
             values = {i: value for i, row in enumerate(self.rows) if (value := number(row[index])) is not None}
             if len(values) > 1:
                 goal = max(values.values()) if which == "max" else min(values.values())
-                cells |= {(i, index) for i, value in values.items() if value == goal}
+                cells |= {(i, index) for i, value in values.items() if value == goal or (i, name) in self.as_good}
         return cells
 
     def csv(self) -> str:
@@ -154,7 +156,7 @@ def shown_number(value: float | None, column: Column = Column("")) -> str:
     if column.p_value:
         return "< 0.001" if value < 0.001 else f"{value:.3f}"
     digits, scaled = column.digits, value * (100 if column.percent else 1)
-    text = f"{scaled:{'+' if column.signed else ''},.{digits}f}".replace(",", "\u202f")
+    text = f"{scaled:{'+' if column.signed else ''},.{digits}f}"
     if float(f"{scaled:.{digits}f}") == 0:
         text = f"{0:.{digits}f}"
     return text.replace("-", MINUS) + (" %" if column.percent else "")
@@ -187,5 +189,5 @@ def _latex_cell(cell: Cell, column: Column, best: bool) -> LatexCell:
 
 
 def shown_integer(value: int) -> str:
-    """A count with narrow spaces between thousands."""
-    return f"{value:,}".replace(",", "\u202f").replace("-", MINUS)
+    """A count with commas between thousands."""
+    return f"{value:,}".replace("-", MINUS)

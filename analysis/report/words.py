@@ -8,59 +8,28 @@ from itertools import combinations
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
 from relstudy.analysis.scoring.results import INDICES, Comparison, ScoreResult, SystemScore
+from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import listed
 
 INDEX_NAMES = {
     "pearson": "Correlation",
-    "average_precision": "Average precision",
+    "average_precision": "Pooled average precision",
     "normalised_rank": "Normalised rank",
 }
 
 
-def count_of(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> count_of(1, "query", "queries"), count_of(12, "query", "queries"), count_of(2, "pair")
-    ('1 query', '12 queries', '2 pairs')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\u202f")
-
-
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """Names as in a sentence.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} {last} {names[-1]}"
-
-
 def order_of(result: ScoreResult) -> list[SystemScore]:
-    """The systems, best correlation first; those without one come last."""
-
-    def place(system: SystemScore) -> tuple[bool, float]:
-        value = system.estimate("pearson").value
-        return value is None, -(value or 0.0)
-
-    return sorted(result.systems, key=place)
+    """The systems, best first as the verdict has them."""
+    return [result[name] for name in standings(result).names]
 
 
 def system_sentences(result: ScoreResult) -> list[Sentence]:
     """One sentence for each system, best first, with its numbers beneath."""
-    ordered = order_of(result)
-    sentences = []
-    for system, after in zip(ordered, [*ordered[1:], None], strict=True):
-        text = _agreement(system) + _ranking(system)
-        if after is not None:
-            text += _against(result, system, after)
-        sentences.append(Sentence(system.name, f"{text}.", _numbers(system)))
-    return sentences
+    return [
+        Sentence(system.name, f"{_agreement(system)}{_ranking(system)}.", _numbers(system, result.proposers))
+        for system in order_of(result)
+    ]
 
 
 def _agreement(system: SystemScore) -> str:
@@ -74,23 +43,37 @@ def _agreement(system: SystemScore) -> str:
         return f"runs against people's judgments{tried}"
     share = 100 * estimate.value**2
     explained = f"{share:.0f}" if share >= 1 else "less than 1"
-    return f"explains {explained} % of the differences in people's judgments"
+    text = f"goes along with {explained} % of the variation in people's judgments"
+    could = system.explained.explainable.value
+    return text if could is None else f"{text}, of {100 * could:.0f} % that any system could"
 
 
 def _ranking(system: SystemScore) -> str:
     rank = system.normalised_rank.value
     if rank is None:
         return ""
-    return f" and puts a good match above a poor one {100 * (1 - rank):.0f} times in 100"
+    return f" and puts a good match above a poor one {100 * (1 - rank):.0f} times in 100, whatever the query"
 
 
-def _numbers(system: SystemScore) -> str:
+def _numbers(system: SystemScore, proposers: tuple[str, ...] | None) -> str:
     shown = [
         f"{INDEX_NAMES[index].lower() if number else INDEX_NAMES[index]} {_with_interval(system.estimate(index))}"
         for number, index in enumerate(INDICES)
         if system.estimate(index).value is not None
     ]
+    of_all = system.explained.of_explainable
+    if of_all.value is not None:
+        shown.append(f"explained of what could be explained {_percent(of_all)}")
+    if proposers is not None:
+        shown.append("proposed pairs" if system.name in proposers else "proposed none of the pairs")
     return ", ".join(shown)
+
+
+def _percent(estimate: Estimate) -> str:
+    """A share in percent with its interval."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "not known" if estimate.value is None else f"{100 * estimate.value:.0f} %"
+    return f"{100 * estimate.value:.0f} % ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
 
 
 def _with_interval(estimate: Estimate) -> str:
@@ -98,15 +81,6 @@ def _with_interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return text
     return f"{text} ({shown_number(estimate.low)} to {shown_number(estimate.high)})"
-
-
-def _against(result: ScoreResult, system: SystemScore, other: SystemScore) -> str:
-    comparison = comparison_of(result.comparisons, system.name, other.name, "pearson")
-    if comparison is None or comparison.p_holm is None:
-        return ""
-    if clear(comparison, result) and comparison.better == system.name:
-        return f"; its lead over {other.name} is more than chance"
-    return f"; by correlation it cannot be told apart from {other.name}"
 
 
 def comparison_of(comparisons: Sequence[Comparison], first: str, second: str, index: str) -> Comparison | None:

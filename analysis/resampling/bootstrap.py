@@ -103,6 +103,28 @@ def logit_interval(value: float, replicates: np.ndarray, clusters: int, level: f
     return float(special.expit(centre - reach)), float(special.expit(centre + reach))
 
 
+def fisher_interval(value: float, replicates: np.ndarray, clusters: int, level: float = LEVEL) -> tuple[float, float]:
+    """Student's t interval of a correlation on Fisher's scale, with clusters - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    value : the correlation, between -1 and 1
+    replicates : float [replicates], NaN where undefined; their variance is made larger by n / (n - 1) for n clusters
+    clusters : at least 2
+
+    Examples
+    --------
+    >>> spread = 0.9 + 0.02 * np.random.default_rng(0).normal(size=1000)
+    >>> [round(end, 3) for end in fisher_interval(0.9, spread, 50)]
+    [0.852, 0.933]
+    """
+    if abs(value) >= 1:
+        return value, value
+    error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(clusters / (clusters - 1)) / (1 - value**2)
+    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error
+    return float(np.tanh(np.arctanh(value) - reach)), float(np.tanh(np.arctanh(value) + reach))
+
+
 def proportion_interval(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
     """Clopper and Pearson's interval for a share of an effective number of observations, which need not be whole.
 
@@ -127,6 +149,46 @@ def proportion_interval(share: float, size: float, level: float = LEVEL) -> tupl
 
 
 @dataclass(frozen=True, eq=False)
+class RaterReplicates:
+    """What an index varies by when raters, instead of queries, are drawn anew.
+
+    Parameters
+    ----------
+    drawn : float [replicates], the index with weights 1 / raters each replaced by standard exponential shares
+    both : float [replicates], the index with the ratings of each rater and query weighted anew, exponential with mean
+        1; queries and raters both vary by these, so they are counted twice otherwise
+    queries, raters : how many of either there are
+    """
+
+    drawn: np.ndarray
+    both: np.ndarray
+    queries: int
+    raters: int
+
+    @property
+    def units(self) -> int:
+        """The smaller of queries and raters."""
+        return min(self.queries, self.raters)
+
+    @property
+    def beyond(self) -> float:
+        """The variance by raters beyond that which queries vary by too.
+
+        Exponential shares of n raters vary a mean by (n - 1) / (n + 1) of what its unbiased variance is.
+        """
+        by_rater = float(np.nanvar(self.drawn, ddof=1)) * (self.raters + 1) / (self.raters - 1)
+        return max(by_rater - float(np.nanvar(self.both, ddof=1)), 0.0)
+
+    def times(self, factor: float) -> RaterReplicates:
+        """Of the index times a factor."""
+        return replace(self, drawn=factor * self.drawn, both=factor * self.both)
+
+    def minus(self, other: RaterReplicates) -> RaterReplicates:
+        """Of the difference of two indices whose replicates rest on the same draws."""
+        return replace(self, drawn=self.drawn - other.drawn, both=self.both - other.both)
+
+
+@dataclass(frozen=True, eq=False)
 class BootstrapStatistic:
     """An index as computed: its value on the data and its value in every replicate.
 
@@ -139,6 +201,7 @@ class BootstrapStatistic:
         None; its interval is then widened by `proportion_interval`, since no resampling shows what the sample lacks
     clusters : for an index between 0 and 1 that takes `logit_interval`, the number of queries; None takes percentiles
     withheld : why the index has neither interval nor test though both could be computed; None where it has them
+    raters : what raters add to what queries vary by; None where the index speaks of these raters alone
     """
 
     value: float
@@ -147,6 +210,25 @@ class BootstrapStatistic:
     effective: float | None = None
     clusters: int | None = None
     withheld: str | None = None
+    raters: RaterReplicates | None = None
+
+    def over_raters(self) -> BootstrapStatistic:
+        """The index with replicates over queries and raters, each variance counted once; itself without raters.
+
+        The variance is that by queries plus that by raters less that of what both hold (Cameron, Gelbach and Miller
+        2011). The replicates are those of as many clusters as there are fewer of, queries or raters.
+        """
+        if self.raters is None or not np.isfinite(self.replicates).any():
+            return replace(self, raters=None)
+        parts, by_query = self.raters, self.replicates - np.nanmean(self.replicates)
+        by_rater = np.resize(parts.drawn - np.nanmean(parts.drawn), len(by_query))
+        spread = float(np.nanstd(parts.drawn, ddof=1))
+        moved = by_query * np.sqrt(parts.queries / max(parts.queries - 1, 1))
+        if spread > 0:
+            moved = moved + np.sqrt(parts.beyond) / spread * by_rater
+        replicates = np.nanmean(self.replicates) + moved * np.sqrt(1 - 1 / parts.units)
+        clusters = None if self.clusters is None else min(self.clusters, parts.units)
+        return replace(self, replicates=replicates, raters=None, clusters=clusters)
 
     def estimate(self, level: float = LEVEL) -> Estimate:
         """The value with its interval; the reason where either is missing."""
@@ -154,9 +236,18 @@ class BootstrapStatistic:
             return Estimate.missing(self.reason or "it cannot be computed from these pairs")
         if self.withheld is not None:
             return Estimate.of(self.value, reason=f"no interval: {self.withheld}")
+        if self.raters is not None:
+            return self.over_raters()._estimate(level, self.raters.units)
+        return self._estimate(level)
+
+    def _estimate(self, level: float, units: int | None = None) -> Estimate:
         low, high = percentile_interval(self.replicates, level)
+        if units is not None and self.clusters is None and np.isfinite(low):
+            low, high = fisher_interval(self.value, self.replicates, units, level)
         if self.clusters is not None and self.clusters > 1 and np.isfinite(low) and 0 < self.value < 1:
             low, high = logit_interval(self.value, self.replicates, self.clusters, level)
+        elif self.clusters is not None and units is not None:
+            low, high = max(low, 0.0), min(high, 1.0)
         if self.effective is not None and np.isfinite(low):
             error = float(np.nanstd(self.replicates, ddof=1))
             size = min(self.effective, self.value * (1 - self.value) / error**2 if error > 0 else np.inf)
@@ -169,7 +260,8 @@ class BootstrapStatistic:
 
     def __neg__(self) -> BootstrapStatistic:
         """The figure with its sign turned."""
-        return replace(self, value=-self.value, replicates=-self.replicates)
+        raters = None if self.raters is None else self.raters.times(-1.0)
+        return replace(self, value=-self.value, replicates=-self.replicates, raters=raters)
 
     def widened(self, variance: float) -> BootstrapStatistic:
         """Replicates moved from their mean so that their variance is this many times what it was."""
@@ -180,9 +272,11 @@ class BootstrapStatistic:
 
     def __sub__(self, other: BootstrapStatistic) -> BootstrapStatistic:
         """The difference of two figures whose replicates rest on the same draws."""
+        raters = None if self.raters is None or other.raters is None else self.raters.minus(other.raters)
         return BootstrapStatistic(
             self.value - other.value,
             self.replicates - other.replicates,
             self.reason or other.reason,
             withheld=self.withheld or other.withheld,
+            raters=raters,
         )

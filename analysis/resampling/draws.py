@@ -30,11 +30,13 @@ class Draws:
     counts : float64 [queries, replicates], how often each query is drawn
     times : float64 [rows, replicates], how much a pair counts; a row a query, or a row a pair
     row : int64 [pairs], each pair's row of `times`
+    between : float64 [queries, replicates], how much a query counts apart from which of its pairs were drawn
     """
 
     counts: np.ndarray
     times: np.ndarray
     row: np.ndarray
+    between: np.ndarray
 
     @property
     def queries(self) -> int:
@@ -44,7 +46,7 @@ class Draws:
 def whole_queries(query: np.ndarray, queries: int, replicates: int, seed: int) -> Draws:
     """Queries with replacement, each with all its pairs."""
     counts = query_counts(queries, replicates, seed)
-    return Draws(counts, counts, query.astype(np.int64))
+    return Draws(counts, counts, query.astype(np.int64), counts)
 
 
 def two_stages(
@@ -81,6 +83,7 @@ def two_stages(
     counts = query_counts(queries, replicates, seed)
     random = np.random.default_rng([seed, 2])
     times = np.empty((len(query), replicates))
+    between = np.empty_like(counts)
     by_query = np.arange(len(query)) if order is None else order
     by_query = by_query[np.argsort(query[by_query], kind="stable")]
     ends = np.cumsum(np.bincount(query, minlength=queries))
@@ -89,10 +92,10 @@ def two_stages(
         within = deviations(1.0 - given_query[rows], replicates, random) if share > 0 else 0.0
         if within is None:
             within, share = 0.0, 0.0
-        between = 1.0 + np.sqrt(1.0 - share) * (counts[number] - 1.0)
+        between[number] = 1.0 + np.sqrt(1.0 - share) * (counts[number] - 1.0)
         scale = np.sqrt(share / (1.0 + (1.0 - share) * (1.0 - 1.0 / queries)))
-        times[rows] = between * np.maximum(1.0 + scale * within, 0.0)  # -1 may have been rounded
-    return Draws(counts, times, np.arange(len(query), dtype=np.int64))
+        times[rows] = between[number] * np.maximum(1.0 + scale * within, 0.0)  # -1 may have been rounded
+    return Draws(counts, times, np.arange(len(query), dtype=np.int64), between)
 
 
 def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -> np.ndarray | float | None:

@@ -2,7 +2,8 @@
 
 The interval of a difference and its test rest on one standard error: that of the replicates, times sqrt(n / (n - 1))
 for n queries, since a bootstrap of n clusters is too narrow by that. Both take Student's t with n - 1 degrees of
-freedom, so that an interval holds 0 exactly where the test does not reject.
+freedom, so that an interval holds 0 exactly where the test does not reject. Where figures speak of any raters like
+these, n is the number of raters if that is smaller.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ def compare(
 ) -> list[Comparison]:
     """Every pair of systems in every index, Holm-corrected within the index."""
     results: list[Comparison] = []
-    clusters = context.draws.queries
+    clusters = context.units
     couples = list(combinations(range(len(systems)), 2))
     shared = [candidates[a].used & candidates[b].used for a, b in couples]
     differences = []
     for (a, b), used in zip(couples, shared, strict=True):
         left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
-        differences.append({index: left[index] - right[index] for index in INDICES})
+        differences.append({index: (left[index] - right[index]).over_raters() for index in INDICES})
     for index in INDICES:
         p_values = [p_value(difference[index], clusters) for difference in differences]
         corrected = holm(p_values)
@@ -151,7 +152,7 @@ def orderings(
         if withheld is not None:
             results.append(Ordering(index, names, {}, pairs, withheld))
             continue
-        shares = first_shares(sign * np.stack([figures[index].replicates for figures in on_common]))
+        shares = first_shares(sign * np.stack([figures[index].over_raters().replicates for figures in on_common]))
         first = {} if shares is None else {s.name: float(p) for s, p in zip(systems, shares, strict=True)}
         results.append(Ordering(index, names, first, pairs, None if first else "no replicate has a value"))
     return results
@@ -185,7 +186,7 @@ def agreements(systems: Sequence[SystemScore], level: float) -> list[Agreement]:
         return []
     signed = {
         index: (1.0 if BETTER[index] == "higher" else -1.0)
-        * np.stack([np.r_[s.figures[index].value, s.figures[index].replicates] for s in systems])
+        * np.stack([np.r_[s.figures[index].value, s.figures[index].over_raters().replicates] for s in systems])
         for index in INDICES
     }
     results = []

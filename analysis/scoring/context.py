@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
 import numpy as np
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import INDICES
 from relstudy.common.errors import RelstudyError
@@ -49,6 +54,12 @@ class ScoringContext:
         self.own = pairs.own_weight(options.weights)
         self.collection = collection_correlation(pairs, options)
         self.relevance = relevance_of(pairs, options.relevance, options.threshold)
+        self.rater_population = rater_population(pairs, options.raters)
+        self.raters: RaterDraws | None = None
+        if self.rater_population.raters is not None:
+            finite = pairs.population(options.population, options.replicates).finite
+            self.raters = RaterDraws.of(pairs, self.relevance, options.replicates, options.seed, finite)
+        self._under_raters: dict[tuple[bool, bytes], list[ReweightedJudgments]] = {}
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
 
     def judgments(self, used: np.ndarray, collection: bool = False) -> CorrelationBootstrap:
@@ -66,9 +77,27 @@ class ScoringContext:
                 self.draws.row[used],
                 self.pairs.judgment[used],
                 self.draws.times,
-                self.pairs.design_weights(Weighting.DESIGN)[used] if collection else None,
+                self._weights(used, True) if collection else None,
             )
         return self._judgments[key]
+
+    def reweighted(self, raters: RaterDraws, used: np.ndarray, collection: bool) -> list[ReweightedJudgments]:
+        """The judgments under other raters, and with single ratings weighted anew; kept as `judgments` are."""
+        key = (collection, np.packbits(used).tobytes())
+        if key not in self._under_raters:
+            self._under_raters = {old: kept for old, kept in self._under_raters.items() if old[1] == key[1]}
+            weight = self._weights(used, collection)
+            self._under_raters[key] = [
+                ReweightedJudgments.of(pairs.part(used), weight) for pairs in (raters.drawn, raters.both)
+            ]
+        return self._under_raters[key]
+
+    def _weights(self, used: np.ndarray, collection: bool) -> np.ndarray:
+        return self.pairs.design_weights(Weighting.DESIGN)[used] if collection else np.ones(int(used.sum()))
+
+    def correlation_weights(self, used: np.ndarray) -> np.ndarray:
+        """What some pairs (bool [pairs]) weigh in the correlation that systems are compared by, float."""
+        return self._weights(used, self.collection)
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Weights of the pairs used, for a system that ranks them so."""
@@ -87,7 +116,53 @@ class ScoringContext:
             missing = BootstrapStatistic(np.nan, self.nothing, self.weights_missing)
             return {"average_precision": missing, "normalised_rank": missing}
         own = None if self.own is None else np.full(int(used.sum()), self.own)
-        return self.pairs.design.apply(self.prepared(used).indices(ranking, self.weight(ranking, used), own))
+        weight = self.weight(ranking, used)
+        figures = self.prepared(used).indices(ranking, weight, own)
+        by_rater = self.by_rater(used, lambda pairs: pairs.retrieval(ranking, weight, own))
+        if by_rater is not None:
+            figures = {
+                name: replace(figure, raters=parts)
+                for (name, figure), parts in zip(figures.items(), by_rater, strict=True)
+            }
+        return self.pairs.design.apply(figures)
+
+    def by_rater(
+        self, used: np.ndarray, figures: Callable[[ReweightedPairs], Iterable[np.ndarray]]
+    ) -> list[RaterReplicates] | None:
+        """What raters add to some figures of the pairs used; None where intervals speak of these raters alone.
+
+        Parameters
+        ----------
+        figures : each figure's replicates, from the pairs in every replicate
+        """
+        if self.raters is None:
+            return None
+        drawn, both = figures(self.raters.drawn.part(used)), figures(self.raters.both.part(used))
+        queries, number = self.draws.queries, self.raters.raters
+        return [RaterReplicates(*parts, queries, number) for parts in zip(drawn, both, strict=True)]
+
+    def correlate(
+        self, score: np.ndarray, used: np.ndarray, indices: tuple[str, ...] = CORRELATIONS, collection: bool = False
+    ) -> dict[str, BootstrapStatistic]:
+        """Correlations of some scores with the judgments of the pairs used.
+
+        What raters add is computed of Pearson's r; rho and tau, which rest on the same pairs, get the same share.
+        """
+        figures = self.judgments(used, collection).correlate(score, tuple(dict.fromkeys(("pearson", *indices))))
+        plain = figures["pearson"]
+        spread = _spread(plain)
+        if self.raters is not None and spread > 0:
+            drawn, both = (each.pearson(score) for each in self.reweighted(self.raters, used, collection))
+            parts = RaterReplicates(drawn, both, self.draws.queries, self.raters.raters)
+            figures = {
+                name: replace(figure, raters=parts.times(_spread(figure) / spread)) for name, figure in figures.items()
+            }
+        return {name: figures[name] for name in indices}
+
+    @property
+    def units(self) -> int:
+        """How many independent units intervals rest on: queries, or raters where these are fewer and drawn anew."""
+        return self.draws.queries if self.raters is None else min(self.draws.queries, self.raters.raters)
 
     @property
     def nothing(self) -> np.ndarray:
@@ -110,10 +185,9 @@ class ScoringContext:
         collection: bool = False,
     ) -> dict[str, BootstrapStatistic]:
         """Correlations of mapped scores, replicates widened by the fits' own noise; of the ranking where none are."""
-        judgments = self.judgments(used, collection)
         if candidate.mapped is None:
-            return judgments.correlate(candidate.ranking_of(used), indices)
-        figures = judgments.correlate(candidate.mapped.values[used], indices)
+            return self.correlate(candidate.ranking_of(used), used, indices, collection)
+        figures = self.correlate(candidate.mapped.values[used], used, indices, collection)
         return {name: figure.widened(1 + candidate.mapped.mapping.noise) for name, figure in figures.items()}
 
     def estimate(self, figure: BootstrapStatistic) -> Estimate:
@@ -121,3 +195,8 @@ class ScoringContext:
         if self.draws.queries < 2 and np.isfinite(figure.value):
             return Estimate.of(figure.value, reason="no interval: the pairs are of a single query")
         return figure.estimate(self.options.level)
+
+
+def _spread(figure: BootstrapStatistic) -> float:
+    """Standard deviation over the replicates, 0 where none has a value."""
+    return float(np.nanstd(figure.replicates)) if np.isfinite(figure.replicates).any() else 0.0

@@ -12,6 +12,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
+from relstudy.common.wording import listed
 
 FEW_QUERIES = 10
 
@@ -67,15 +68,16 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
         "normalised_rank": "one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
         "interval": (
             f"bootstrap over queries (clusters), level {options.level:g}, {options.replicates} replicates, seed "
-            f"{options.seed}; percentiles, but Student's t on the logit scale for average precision and normalised "
-            "rank; "
+            f"{options.seed}; {_interval(context)}; "
             "mappings are not refitted within replicates; precision and recall that rest on fewer than "
             f"{RARE} hits or misses are widened to Korn and Graubard's interval"
         ),
         "population": pairs.population(options.population, options.replicates).sentence(),
+        "raters": context.rater_population.sentence(),
         "comparison": (
             "first minus second on the pairs both score, same replicates; interval and p from one standard error, that "
-            "of the replicates times sqrt(n / (n - 1)) for n queries, and Student's t with n - 1 degrees of freedom; "
+            "of the replicates times sqrt(n / (n - 1)) for n queries (or raters, where these are drawn and fewer), and "
+            "Student's t with n - 1 degrees of freedom; "
             "Holm over the pairs of systems within an index"
         ),
         "measures": _measures(pairs, relevance),
@@ -83,6 +85,17 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
         "replicates": options.replicates,
         "seed": options.seed,
     }
+
+
+def _interval(context: ScoringContext) -> str:
+    if context.raters is None:
+        return "percentiles, but Student's t on the logit scale for average precision and normalised rank"
+    return (
+        "raters vary too, each variance counted once (Cameron, Gelbach and Miller 2011), with lines moved to the "
+        f"average of the raters drawn; Student's t with {context.units - 1} degrees of freedom, the fewer of queries "
+        "and raters less 1, on Fisher's scale for correlations and the logit scale for all else; measures vary by "
+        "queries alone"
+    )
 
 
 def _proposed(pairs: JudgedPairs) -> str:
@@ -151,9 +164,9 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
         if newcomers and len(newcomers) < len(candidates):
-            fair = "which the weights of the collection's correlation make up for"
-            unfair = "so correlations over the judged pairs do not compare them fairly with those that did"
-            notes.append(f"Proposed none of the pairs: {', '.join(newcomers)}; {fair if collection else unfair}.")
+            fair = "the weights behind the collection's correlation make up for that"
+            unfair = "correlations over the judged pairs do not compare them fairly with systems that did"
+            notes.append(f"{listed(newcomers)} proposed none of the pairs; {fair if collection else unfair}.")
     anew: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:

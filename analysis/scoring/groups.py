@@ -2,76 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import PAIR, JudgedPairs
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.measures import QueryValues
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Coverage, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
-from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_table
 
-MOST_GROUPS = 50
 FEWEST_PAIRS = 3
 """A system with fewer pairs in a group has no figures there."""
-EMPTY = "(none)"
-
-
-def groups_of(judgments: pd.DataFrame, column: str, pairs_file: Path | None = None) -> np.ndarray:
-    """The value of a column for each judged pair, as text [pairs]; "(none)" where it is empty.
-
-    Parameters
-    ----------
-    judgments : query_id, result_id and other columns
-    column : one of them, or of the table of pairs
-    pairs_file : a table of pairs (query_id, result_id and other columns) for columns that the judgments lack, or None
-
-    Raises
-    ------
-    RelstudyError
-        where neither table has the column, or it has too many values
-    """
-    if column in judgments:
-        values = judgments[column]
-    else:
-        pairs = read_table(pairs_file, *PAIR).frame if pairs_file is not None and pairs_file.is_file() else None
-        if pairs is None or column not in pairs:
-            columns = [name for name in judgments if name not in PAIR]
-            beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]
-            raise RelstudyError(
-                f"--by: there is no column {column!r} in the judgments; there are: {', '.join(map(str, columns))}"
-                + (f"; and in {pairs_file}: {', '.join(map(str, beside))}" if beside else "")
-            )
-        one = pairs.drop_duplicates(PAIR)[[*PAIR, column]]
-        values = judgments[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
-    if values.dtype.kind == "f" and (values.dropna() % 1 == 0).all():
-        values = values.astype("Int64")
-    text = values.astype("str").str.strip().mask(values.isna(), "")
-    groups = text.where(text != "", EMPTY).to_numpy(dtype=object)
-    number = len(set(groups))
-    if number > MOST_GROUPS:
-        raise RelstudyError(f"--by {column}: {number} values are too many; up to {MOST_GROUPS} groups are scored")
-    return groups
 
 
 def score_by(
-    pairs: JudgedPairs, candidates: list[Candidate], groups: np.ndarray, options: ScoringOptions
+    pairs: JudgedPairs,
+    candidates: Sequence[Candidate],
+    groups: np.ndarray,
+    options: ScoringOptions,
+    *,
+    apart: bool = False,
 ) -> dict[str, ScoreResult]:
     """Score the systems within each group of pairs.
 
-    Scores are mapped as for all pairs together, so that a group's figure is that of the mapping in use. A system with
-    fewer than three pairs in a group is left out there; a group in which no system has three has no entry.
+    A system with fewer than three pairs in a group is left out there; a group in which no system has three has no
+    entry.
 
     Parameters
     ----------
     groups : each pair's group, text [pairs]
+    apart : whether each group's mappings are fitted to its own pairs alone, by the method used for all; else scores are
+        mapped as for all pairs together, so that a group's figure is that of the mapping in use
     """
     results = {}
     for name in sorted(set(groups)):
@@ -82,11 +48,27 @@ def score_by(
             for each in candidates
             if int((each.used & inside).sum()) >= FEWEST_PAIRS
         ]
+        if apart:
+            among = [_mapped_alone(part, each, options) for each in among]
         if among:
             # a measure of half of a query's results would be another measure
             whole = all((groups[pairs.query == query] == name).all() for query in np.unique(pairs.query[inside]))
             results[str(name)] = score_candidates(part, among, options if whole else replace(options, measures=()))
     return results
+
+
+def _mapped_alone(part: JudgedPairs, candidate: Candidate, options: ScoringOptions) -> Candidate:
+    """The candidate with scores mapped by fits to these pairs alone; as it is where it has no mapping."""
+    if candidate.mapped is None:
+        return candidate
+    method = candidate.mapped.mapping.method
+    return map_scores(part, replace(candidate, mapped=None), replace(options, method=method))
+
+
+def groups_json(column: str, apart: bool, results: Mapping[str, ScoreResult]) -> dict[str, Any]:
+    """The part "by" of what `relstudy score --by` prints as JSON."""
+    within = {name: result.as_json() for name, result in results.items()}
+    return {"column": column, "mapped_apart": apart, "groups": within}
 
 
 def _candidate_within(candidate: Candidate, inside: np.ndarray, pairs: JudgedPairs, part: JudgedPairs) -> Candidate:

@@ -81,6 +81,7 @@ class JudgedPairs:
     ratings : the calibrated ratings behind the judgments, where they are known
     design : what the design of the pairs allows
     proposers : the systems that proposed any of the pairs; None where that is not known
+    standard_error : of each judgment, float [pairs], NaN where unknown
     """
 
     query_id: np.ndarray
@@ -95,6 +96,7 @@ class JudgedPairs:
     ratings: PairRatings | None = None
     design: DesignLimits = field(default_factory=DesignLimits)
     proposers: tuple[str, ...] | None = None
+    standard_error: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -120,6 +122,7 @@ class JudgedPairs:
             None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
             DesignLimits.of(frame, judgments.outside_pool),
             judgments.proposers,
+            known("standard_error"),
         )
 
     def __len__(self) -> int:
@@ -127,7 +130,8 @@ class JudgedPairs:
 
     def part(self, inside: np.ndarray) -> JudgedPairs:
         """Some of the pairs, bool [pairs], in the same order."""
-        names = ("query_id", "result_id", "judgment", "probability", "query_probability", "relevant_share")
+        of_pairs = ("query_id", "result_id", "judgment", "probability", "query_probability")
+        names = (*of_pairs, "relevant_share", "standard_error")
         ratings = None if self.ratings is None else self.ratings.part(inside)
         return replace(self, **{name: getattr(self, name)[inside] for name in names}, ratings=ratings)
 

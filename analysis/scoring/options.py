@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
+from relstudy.analysis.scoring.rater_draws import RATERS
 from relstudy.analysis.scoring.relevance import RELEVANCE
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.methods import BEST
@@ -43,6 +45,8 @@ class ScoringOptions:
     replicates, seed, level : of the bootstrap over queries; the seed also of the folds
     population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries
         like these), or "auto" (`JudgedPairs.population`)
+    raters : which raters intervals speak of: "any" (raters like these), "these" (alone), or "auto": any where the
+        ratings of at least three are known
     directions : system -> "higher", "lower" or "auto"; "*" stands for all others
     measures : of ir-measures, by their names; () for none
     method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.methods`, "best",
@@ -61,6 +65,7 @@ class ScoringOptions:
     seed: int = 0
     level: float = LEVEL
     population: str = "auto"
+    raters: str = "auto"
     directions: Mapping[str, str] = field(default_factory=dict)
     measures: tuple[str, ...] = MEASURES
     method: str = "isotonic"
@@ -73,6 +78,7 @@ class ScoringOptions:
             ("weights are", self.weights, WEIGHTS),
             ("the coverage policy is", self.policy, POLICIES),
             ("the population is", self.population, POPULATIONS),
+            ("raters are", self.raters, RATERS),
             ("the mapping method is", self.method, METHODS),
             *((f"the direction of {system!r} is", value, DIRECTIONS) for system, value in self.directions.items()),
         ):
@@ -93,3 +99,9 @@ class ScoringOptions:
     def stated_direction(self, system: str) -> str:
         """The direction stated for a system, or "auto"."""
         return self.directions.get(system, self.directions.get("*", "auto"))
+
+
+def options_over(base: ScoringOptions, given: Mapping[str, Any]) -> ScoringOptions:
+    """`base` with what was given in its place; directions are added to those of `base`."""
+    directions = {**base.directions, **given.get("directions", {})}
+    return replace(base, **{**given, "directions": directions})

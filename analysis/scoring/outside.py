@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import read_table
 
@@ -40,6 +41,27 @@ class Pool:
         depth = table.numbers("depth", low=1, whole=True)
         table.raise_faults()
         return cls(pairs, int(depth.max()))
+
+    def notes(
+        self, tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: pd.DataFrame
+    ) -> list[str]:
+        """A sentence for each system that has results outside (`note`).
+
+        Parameters
+        ----------
+        tables : system, query_id, result_id, score: everything that the systems scored
+        candidates : the systems, whose directions they tell
+        judgments : query_id of the judged pairs
+        """
+        higher = {candidate.name: candidate.direction.higher for candidate in candidates}
+        queries = list(judgments["query_id"].astype("str").unique())
+        notes = [
+            self.note(str(name), rows, higher[str(name)], queries)
+            for scores in tables
+            for name, rows in scores.groupby("system", sort=False)
+            if str(name) in higher
+        ]
+        return [note for note in notes if note is not None]
 
     def note(self, system: str, scores: pd.DataFrame, higher: bool, queries: Sequence[str]) -> str | None:
         """How many of a system's first results of these queries lie outside, and which; None where none does.

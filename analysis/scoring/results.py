@@ -14,6 +14,7 @@ from relstudy.analysis.scoring.direction import Direction
 from relstudy.analysis.scoring.judged import Population, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
@@ -102,6 +103,29 @@ class PrecisionRecallPoint:
         }
 
 
+@dataclass(frozen=True)
+class Explained:
+    """Shares of the differences (the variance) between judgments.
+
+    Parameters
+    ----------
+    share : explained by the system, 0 to 1: its squared correlation, 0 where it runs against the judgments
+    explainable : by a system that knew each pair's true value
+    of_explainable : the first over the second; above 1 only by chance
+    """
+
+    share: Estimate
+    explainable: Estimate
+    of_explainable: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "share": self.share.as_json(),
+            "explainable": self.explainable.as_json(),
+            "of_explainable": self.of_explainable.as_json(),
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class SystemScore:
     """One system against the judgments.
@@ -127,6 +151,7 @@ class SystemScore:
     pair_scores : float [judged pairs], NaN where unscored; mapped_scores likewise, or None
     fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
     figures : the replicates behind the estimates, by index name
+    explained : the share of the differences between judgments that the system explains, and that any could
     """
 
     name: str
@@ -148,6 +173,7 @@ class SystemScore:
     mapped_scores: np.ndarray | None = field(repr=False)
     fitted_mapping: FittedMapping | None = field(repr=False)
     figures: Mapping[str, BootstrapStatistic] = field(repr=False)
+    explained: Explained
 
     def estimate(self, index: str) -> Estimate:
         """The estimate of one of the indices in INDICES."""
@@ -172,6 +198,7 @@ class SystemScore:
             "raw": self.raw.as_json(),
             "mapped": mapped,
             "collection": None if self.collection is None else self.collection.as_json(),
+            "explained": self.explained.as_json(),
             "average_precision": self.average_precision.as_json(),
             "normalised_rank": self.normalised_rank.as_json(),
             "coverage": self.coverage.as_json(),
@@ -285,7 +312,8 @@ class ScoreResult:
     pairs : numbers: judged, queries, relevant (their shares added up), and the fingerprint of the judgments
     options : every choice made
     relevance : how relevant each judged pair is, and by which rule
-    weighting, population : how pairs are weighted, and what intervals speak of, as the judgments allow
+    weighting, population : how pairs are weighted, and which queries intervals speak of, as the judgments allow
+    raters : which raters intervals speak of
     conventions : every choice behind the numbers in words, by name
     comparisons, orderings, agreement : between systems; empty with a single one
     per_query : DataFrame[system, query_id, pairs, relevant, average_precision, normalised_rank, pearson], NaN where
@@ -293,6 +321,7 @@ class ScoreResult:
     notes : what a person should know, one sentence each
     collection : whether systems are compared by the collection's correlation
     query_id, result_id, judgment, weight : the judged pairs themselves
+    proposers : the systems that proposed any of them; None where that is not known
     """
 
     systems: tuple[SystemScore, ...]
@@ -301,6 +330,7 @@ class ScoreResult:
     relevance: Relevance
     weighting: Weighting
     population: Population
+    raters: RaterPopulation
     conventions: Mapping[str, Any]
     comparisons: tuple[Comparison, ...]
     orderings: tuple[Ordering, ...]
@@ -312,6 +342,7 @@ class ScoreResult:
     result_id: np.ndarray = field(repr=False)
     judgment: np.ndarray = field(repr=False)
     weight: np.ndarray = field(repr=False)
+    proposers: tuple[str, ...] | None = None
 
     def __getitem__(self, name: str) -> SystemScore:
         for system in self.systems:
@@ -344,6 +375,8 @@ class ScoreResult:
                 "mapped_spearman": system.mapped.spearman,
                 "mapped_kendall": system.mapped.kendall,
                 **({} if system.collection is None else _named("collection", system.collection)),
+                "explained": system.explained.share,
+                "explained_of_explainable": system.explained.of_explainable,
                 "average_precision": system.average_precision,
                 "normalised_rank": system.normalised_rank,
                 **system.measures,

@@ -23,6 +23,7 @@ from relstudy.analysis.scoring.comparison import agreements, compare, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
 from relstudy.analysis.scoring.direction import known_directions
+from relstudy.analysis.scoring.explained import explained
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -97,6 +98,7 @@ def score_candidates(
         context.relevance,
         pairs.weighting(options.weights),
         pairs.population(options.population, options.replicates),
+        context.rater_population,
         conventions_of(context),
         tuple(comparisons),
         tuple(ranked),
@@ -108,14 +110,14 @@ def score_candidates(
         pairs.result_id,
         pairs.judgment,
         pairs.design_weights(options.weights),
+        pairs.proposers,
     )
 
 
 def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
     """Every index of one system."""
     used, ranking = candidate.used, candidate.ranking
-    judgments = context.judgments(used)
-    raw = judgments.correlate(candidate.score[used])
+    raw = context.correlate(candidate.score[used], used)
     compared = ranking if candidate.mapped is None else candidate.mapped.values[used]
     by_collection = context.compared_correlations(candidate, used, collection=True) if context.collection else None
     collected = _correlations if candidate.mapped is None else _mapped_correlations
@@ -127,7 +129,7 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
             mapped = {name: replace(each, reason=CONSTANT) for name, each in mapped.items()}
         figures |= {f"mapped_{name}": figure for name, figure in mapped.items()}
         if candidate.mapped.in_sample is not None:
-            in_sample = judgments.correlate(candidate.mapped.in_sample[used], ("pearson", "spearman", "kendall"))
+            in_sample = context.correlate(candidate.mapped.in_sample[used], used)
     if by_collection is not None:
         if np.ptp(compared) == 0 and candidate.mapped is not None:
             by_collection = {name: replace(each, reason=CONSTANT) for name, each in by_collection.items()}
@@ -160,6 +162,7 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         None if candidate.mapped is None else candidate.mapped.values,
         None if candidate.mapped is None else candidate.mapped.fitted,
         figures,
+        explained(context, used, figures["pearson"]),
     )
 
 
@@ -191,7 +194,15 @@ def _points(
     prepared = context.prepared(used)
     if context.weights_missing is not None or prepared.undefined is not None:
         return ()
-    points = prepared.operating_points(ranking, context.weight(ranking, used))
+    weight = context.weight(ranking, used)
+    points = prepared.operating_points(ranking, weight)
+    by_rater = context.by_rater(used, lambda pairs: np.concatenate(pairs.points(ranking, weight, points.threshold)))
+    if by_rater is not None:
+        figures = [
+            replace(figure, raters=parts, clusters=prepared.queries)
+            for figure, parts in zip([*points.precision, *points.recall], by_rater, strict=True)
+        ]
+        points = replace(points, precision=figures[: len(points.share)], recall=figures[len(points.share) :])
     sign = 1.0 if higher else -1.0
     return tuple(
         PrecisionRecallPoint(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -21,7 +22,8 @@ from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import PAIR, JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.measures import QueryValues
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.options import ScoringOptions, options_over
+from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.analysis.scoring.relevance import RelevanceRule, relevance_of
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
@@ -48,6 +50,28 @@ class SavedComparison:
     @property
     def pairs(self) -> JudgedPairs:
         return JudgedPairs.of(self.judgments)
+
+    def options_with(self, given: Mapping[str, Any]) -> ScoringOptions:
+        """Its options with those given, which may not contradict them."""
+        free = ("measures", "directions", "low_coverage", "method", "folds")
+        differing = [name for name, value in given.items() if name not in free and value != getattr(self.options, name)]
+        if differing:
+            made_with = ", ".join(f"{name} {getattr(self.options, name)}" for name in differing)
+            raise RelstudyError(
+                f"the saved comparison was made with {made_with}; "
+                "to compare, the same is needed (leave the option out), or score all systems anew"
+            )
+        return options_over(self.options, given)
+
+    def beside(self, new: Sequence[Candidate]) -> list[Candidate]:
+        """Its systems and then the new ones, whose names must be others."""
+        names = {candidate.name for candidate in self.candidates}
+        twice = [candidate.name for candidate in new if candidate.name in names]
+        if twice:
+            raise RelstudyError(
+                f"{self.file}: the comparison already holds a system named {twice[0]!r}; rename the new one"
+            )
+        return [*self.candidates, *new]
 
 
 def save_comparison(
@@ -80,10 +104,12 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "query_probability": _numbers(pairs.query_probability) if pairs.query_probability_given else None,
             "relevant_share": _numbers(relevance.values if shares else pairs.relevant_share),
             "relevance_cut": relevance.cut if shares else pairs.share_cut,
+            "standard_error": _numbers(pairs.standard_error),
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
             "design": pairs.design.as_json(),
             "proposers": None if pairs.proposers is None else list(pairs.proposers),
+            "ratings": None if pairs.ratings is None else pairs.ratings.as_json(),
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
@@ -168,15 +194,17 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             "query_probability": np.nan if of_query is None else _array(of_query),
             "relevant_share": np.nan if share is None else _array(share),
             "relevance_cut": table.get("relevance_cut", np.nan),
+            "standard_error": np.nan if table.get("standard_error") is None else _array(table["standard_error"]),
         }
     )
     design = DesignLimits.from_json(table.get("design"))
-    named = table.get("proposers")
+    named, ratings = table.get("proposers"), table.get("ratings")
     judgments = Judgments(
         frame.assign(**design.columns()),
         KnownScale.from_json(table["scale"]),
         outside_pool=max(design.judged - len(frame), 0),
         qrels=bool(table["qrels"]),
+        ratings=None if ratings is None else PairRatings.from_json(ratings).frame(frame),
         proposers=None if named is None else tuple(map(str, named)),
     )
     pairs = JudgedPairs.of(judgments)
@@ -207,8 +235,9 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
 
 
 def with_what_was_saved(judgments: Judgments, saved: SavedComparison) -> Judgments:
-    """The judgments with what the comparison made with them holds: shares, their cut, and who proposed pairs."""
-    judgments = replace(judgments, proposers=saved.judgments.proposers)
+    """The judgments with what the comparison made with them holds: shares, their cut, ratings, who proposed pairs."""
+    ratings = saved.judgments.ratings if judgments.ratings is None else judgments.ratings
+    judgments = replace(judgments, proposers=saved.judgments.proposers, ratings=ratings)
     own = saved.judgments.frame.set_index(PAIR)[SHARES]
     shares = own.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
     if shares["relevant_share"].isna().any():

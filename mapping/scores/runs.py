@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.utf8 import decoded
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
 
@@ -57,7 +58,11 @@ def parse_run(content: bytes, file: str) -> pd.DataFrame:
     ------
     TableError
         naming each row that lacks a field or whose score is not a finite number
+    RelstudyError
+        naming the first byte that is not UTF-8, be it in a field that nothing reads
     """
+    if not content.isascii():
+        decoded(content, file, "run")
     frame = _parse_regular(content)
     return _parse_lines(content, file) if frame is None else frame
 
@@ -99,10 +104,7 @@ def _parse_regular(content: bytes) -> pd.DataFrame | None:
 
 
 def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the run as UTF-8") from None
+    text = decoded(content, file, "run")
     faults: list[Fault] = []
     rows: list[tuple[str, str, float, str, int]] = []
     for number, line in enumerate(text.split("\n"), start=1):

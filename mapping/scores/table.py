@@ -123,7 +123,7 @@ def check_scores(
     [['new', 'q', 'x', 0.5]]
     """
     table.require("query_id", "result_id")
-    notes: list[str] = []
+    notes = [f"{table.file}: {note}" for note in table.notes]
     chosen = _Choice(table.file, set(leave_out), None if only is None else set(only))
     if {"system", "score"} <= set(table.frame.columns):
         frame = _read_long(table)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from relstudy.api.inputs import Columns, Source, table_of
+from relstudy.api.inputs import Columns, Source, Values, refuse_unknown, table_of, unread
 from relstudy.calibration import pipeline
 from relstudy.calibration import ratings as ratings_table
 from relstudy.calibration.methods.linear import METHODS
@@ -18,6 +18,7 @@ from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.hand_out import HandOut
+from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
 
 if TYPE_CHECKING:
@@ -25,7 +26,14 @@ if TYPE_CHECKING:
 
 
 def read_ratings(
-    ratings: Source, *, columns: Columns | None = None, base_column: str | None = None, trust_raters: bool = False
+    ratings: Source,
+    *,
+    columns: Columns | None = None,
+    values: Values | None = None,
+    scale: str | None = None,
+    missing: Sequence[str] | None = None,
+    base_column: str | None = None,
+    trust_raters: bool = False,
 ) -> Ratings:
     """Read and check ratings.
 
@@ -34,13 +42,15 @@ def read_ratings(
     ratings : a path (CSV or Parquet) or a DataFrame with rater_id, query_id, result_id and rating, a row each; an empty
         rating is undecided. Optional: block (base or unique), scale, handed_out, seconds, pair_id,
         inclusion_probability, query_probability
-    columns : their names to ours, such as {"worker": "rater_id"}
+    columns : their names to ours, such as {"worker": "rater_id"}; several are the "rating" where each rater has one
+    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
+        (["NA", "-"]) in the ratings, as --values, --scale and --missing have it
     base_column : a yes/no column that marks the base block, where no `block` column does
     trust_raters : accept rater columns whose ratings look sorted within each pair
 
     Returns
     -------
-    Ratings: `.frame` (DataFrame), `.scale`, `.low` and `.high` (ends of the scale), `.base_rule`, `.notes`
+    Ratings: `.frame` (DataFrame), `.scale` (the scale, and how it is known), `.base_rule`, `.notes`
 
     Raises
     ------
@@ -53,10 +63,13 @@ def read_ratings(
     >>> read_ratings(frame, columns={"worker": "rater_id"}).frame[["rater_id", "rating"]].values.tolist()
     [['a', 4.0], ['b', 2.0]]
     """
-    table = table_of(ratings, "the ratings", columns)
-    if isinstance(ratings, pd.DataFrame):
-        table.require(*ratings_table.REQUIRED)
-    return ratings_table.read_ratings(table, base_column=base_column, trust_raters=trust_raters)
+    reading = Reading.given(columns, values, scale, missing)
+    table = table_of(ratings, "the ratings")
+    refuse_unknown(table, columns)
+    named = list((columns or {}).values())
+    if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2:
+        table.require(*(name for name in ratings_table.REQUIRED if name not in named))
+    return ratings_table.read_ratings(table, base_column=base_column, trust_raters=trust_raters, reading=reading)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,6 +179,9 @@ def calibrate(
     *,
     method: str | None = None,
     columns: Columns | None = None,
+    values: Values | None = None,
+    scale: str | None = None,
+    missing: Sequence[str] | None = None,
     base_column: str | None = None,
     handed_out: str | None = None,
     pairs: Source | None = None,
@@ -180,7 +196,7 @@ def calibrate(
     ----------
     ratings : what `read_ratings` gives, or anything it takes
     method : pooled, crossed, shrunk, zscore, mean, none or ordinal; None chooses, and `.why` says why
-    columns, base_column, trust_raters : as in `read_ratings`
+    columns, values, scale, missing, base_column, trust_raters : as in `read_ratings`
     handed_out : "random" or "fixed": how unique pairs were handed to raters, where the table doesn't record it
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
     clip : keep calibrated values within the scale
@@ -203,8 +219,11 @@ def calibrate(
         raise RelstudyError(f"there is no calibration method {method!r}; there are: {', '.join(METHODS)}")
     if handed_out not in (None, *HandOut):
         raise RelstudyError(f"pairs are handed out {' or '.join(HandOut)}, not {handed_out!r}")
-    if not isinstance(ratings, Ratings):
-        ratings = read_ratings(ratings, columns=columns, base_column=base_column, trust_raters=trust_raters)
+    stated: dict[str, Any] = {"columns": columns, "values": values, "scale": scale, "missing": missing}
+    if isinstance(ratings, Ratings):
+        unread(ratings, Reading.given(**stated))
+    else:
+        ratings = read_ratings(ratings, **stated, base_column=base_column, trust_raters=trust_raters)
     stated_hand_out = None if handed_out is None else HandOut(handed_out)
     result = pipeline.calibrate(
         ratings, method, handed_out=stated_hand_out, clip=clip, force=force, weigh_raters=weigh_raters

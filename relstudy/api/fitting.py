@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
+from relstudy.api.inputs import Columns, Source, Values, judgments_of, scores_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
+from relstudy.common.file_names import file_names
+from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
-from relstudy.mapping.fitted import FittedMapping, file_names
+from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.plots import mapping_figure
 from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems
 
@@ -113,6 +115,9 @@ def fit(
     only: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     columns: Columns | None = None,
+    values: Values | None = None,
+    scale: str | None = None,
+    missing: Sequence[str] | None = None,
 ) -> Mappings:
     """Map each system's scores to the judgments by a monotone function, as `relstudy fit` does.
 
@@ -128,6 +133,8 @@ def fit(
     weights : "equal", or "design": 1 / inclusion probability
     only, leave_out : systems to fit, or not to fit
     columns : names of the columns of `scores` to ours
+    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
+        (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
 
     Returns
     -------
@@ -147,7 +154,7 @@ def fit(
     [3.0]
     """
     table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
-    judged, judgments_name = judgments_of(judgments)
+    judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
     options = FitOptions(method, folds, seed, weights)
     fits, notes = fit_systems(table, judged, options, files=(scores_name, judgments_name))
     return Mappings(tuple(fits), (*table.attrs.get("notes", []), *notes))

@@ -12,11 +12,13 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments, check_judgments, read_judgments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.probabilities import PAIR
+from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import Checked, read_table
 from relstudy.mapping.scores.table import check_scores, read_scores
 
 Source = str | os.PathLike[str] | pd.DataFrame
 Columns = Mapping[str, str]
+Values = Mapping[str, float]
 
 
 class CheckedFrame(Checked):
@@ -53,6 +55,13 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
     """
     path_or_frame(source, name)
     table = CheckedFrame(source, name) if isinstance(source, pd.DataFrame) else read_table(source)
+    refuse_unknown(table, columns)
+    table.frame = table.frame.rename(columns=dict(columns or {}))
+    return table
+
+
+def refuse_unknown(table: Checked, columns: Columns | None) -> None:
+    """Refuse names (theirs: ours) of columns that the table does not have, or of ours that it has already."""
     for theirs, ours in (columns or {}).items():
         if theirs not in table.frame:
             have = ", ".join(map(str, table.frame.columns)) or "none"
@@ -61,26 +70,34 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
             raise RelstudyError(
                 f"{table.file}: {theirs!r} cannot be taken for {ours!r}, since there is a column {ours!r}"
             )
-    table.frame = table.frame.rename(columns=dict(columns or {}))
-    return table
 
 
-def judgments_of(judgments: Any, columns: Columns | None = None) -> tuple[Judgments, str]:
+def unread(source: Any, reading: Reading) -> None:
+    """Refuse what is said about how a table is to be read, where there is no table to read."""
+    if reading:
+        given = "none is given" if source is None else f"a {type(source).__name__} was read already"
+        raise RelstudyError(f"columns, values, scale and missing say how a table is read, and {given}")
+
+
+def judgments_of(judgments: Any, reading: Reading = PLAIN) -> tuple[Judgments, str]:
     """Judgments from a path (TREC qrels too), a DataFrame, or a result that holds them; and what to call them."""
-    source = path_or_frame(getattr(judgments, "judgments", judgments), "the judgments")
-    if isinstance(source, str | os.PathLike) and columns is None:
-        return read_judgments(source), os.fspath(source)
-    table = table_of(source, "the judgments", columns)
-    return check_judgments(table), table.file
+    held = getattr(judgments, "judgments", None)
+    if isinstance(held, pd.DataFrame):
+        unread(judgments, reading)
+    source = path_or_frame(judgments if held is None else held, "the judgments")
+    if isinstance(source, str | os.PathLike):
+        return read_judgments(source, reading), os.fspath(source)
+    table = table_of(source, "the judgments")
+    return check_judgments(reading.apply(table), reading.scale), table.file
 
 
-def judgments_and_ratings(judgments: Any, ratings: Source | None = None) -> Judgments:
+def judgments_and_ratings(judgments: Any, ratings: Source | None = None, reading: Reading = PLAIN) -> Judgments:
     """Judgments with the calibrated ratings behind them (those given, those they hold, or those beside their file), and
     with the systems that proposed their pairs, where that is known."""
     from relstudy.analysis.scoring.proposers import with_proposers
     from relstudy.analysis.scoring.rated import judgments_with_ratings, read_calibrated, with_ratings
 
-    judged, _ = judgments_of(judgments)
+    judged, _ = judgments_of(judgments, reading)
     judged = with_proposers(judged, judgments if isinstance(judgments, str | os.PathLike) else None)
     if isinstance(getattr(judgments, "judgments", None), pd.DataFrame) and ratings is None:
         ratings = judgments.ratings

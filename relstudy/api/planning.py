@@ -13,11 +13,12 @@ from relstudy.analysis.planning.power import PlanOptions, plan_study
 from relstudy.analysis.planning.sources import Assumptions, Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, read_ratings
-from relstudy.api.inputs import Columns, Source, judgments_of, scores_of
+from relstudy.api.inputs import Columns, Source, Values, judgments_of, scores_of, unread
 from relstudy.calibration.components import Variances
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
+from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ def plan(
     studies: int = 200,
     seed: int = 0,
     columns: Columns | None = None,
+    values: Values | None = None,
+    scale: str | None = None,
+    missing: Sequence[str] | None = None,
 ) -> Plan:
     """Find how many queries, pairs and raters tell two systems apart, as `relstudy plan` does.
 
@@ -123,6 +127,8 @@ def plan(
     studies : simulated studies at each size, at least 20
     seed : of the simulation
     columns : names of the columns of `pilot` (or, with `scores`, of the scores) to ours
+    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
+        (["NA", "-"]) in the pilot, as --values, --scale and --missing have it
 
     Raises
     ------
@@ -140,16 +146,17 @@ def plan(
         raise RelstudyError("two systems are compared, so two correlations (or two names of systems) are needed")
     options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater, base, cost_per_rating, difference)
     variances = None
+    stated: dict[str, Any] = {"values": values, "scale": scale, "missing": missing}
     if scores is not None:
         if pilot is None:
             raise RelstudyError("scores go with a pilot's judgments; pass them as the pilot")
-        judgments, judgments_name = judgments_of(pilot)
+        judgments, judgments_name = judgments_of(pilot, Reading.given(**stated))
         table, scores_name = scores_of(scores, columns)
         source: Any = piloted_studies(
             Pilot(judgments, table, systems, (scores_name, judgments_name)), index, threshold, ratings_each
         )
     else:
-        ratings = _ratings(pilot, columns)
+        ratings = _ratings(pilot, {**stated, "columns": columns})
         assumptions = Assumptions(
             correlations, alike, query_sd, result_sd, noise, results, ratings_each, ratings_per_rater, base,
             relevant_share, weight_spread,
@@ -159,11 +166,10 @@ def plan(
     return Plan(plan_study(source, options), variances)
 
 
-def _ratings(pilot: CalibratedPanel | Ratings | Source | None, columns: Columns | None) -> pd.DataFrame | None:
-    if pilot is None:
-        return None
+def _ratings(pilot: CalibratedPanel | Ratings | Source | None, stated: dict[str, Any]) -> pd.DataFrame | None:
+    if pilot is not None and not isinstance(pilot, CalibratedPanel | Ratings):
+        return read_ratings(pilot, **stated).frame
+    unread(pilot, Reading.given(**stated))
     if isinstance(pilot, CalibratedPanel):
         return pilot.calibration.ratings.frame
-    if isinstance(pilot, Ratings):
-        return pilot.frame
-    return read_ratings(pilot, columns=columns).frame
+    return None if pilot is None else pilot.frame

@@ -99,6 +99,7 @@ def sample(
     depth: int | None = None,
     outside: int = 1,
     strata: int = 1,
+    one_from_each: bool = False,
     good: float | None = None,
     skill: float = 0.5,
 ) -> Sample:
@@ -121,6 +122,7 @@ def sample(
     depth : draw from a pool, the union of the systems' first so many results; figures then speak of the pool
     outside : with a pool, results per query, in addition, from outside it
     strata : strata by probability that each query's results are spread over
+    one_from_each : every system draws its part of the results by itself, and a page shows one from each (column `page`)
     good : share of all pairs that are good matches, as far as can be told before anyone rates; None: 0.02
     skill : likewise, correlation of a system's scores with what people value
 
@@ -167,6 +169,7 @@ def sample(
         depth=depth,
         outside=outside,
         strata=strata,
+        one_from_each=one_from_each,
     )
     drawn = first_round.draw_sample_from(items, _sources(systems, items, folder or Path()), options)
     assumed = first_round.ASSUMED_GOOD if good is None else good

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NoReturn, TypeVar
 
 import click
@@ -45,12 +46,26 @@ def hushed(library: str) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def print_table(rows: list[list[str]], header: list[str]) -> None:
-    """Print rows as aligned columns: text to the left, numbers to the right."""
+def in_colour() -> bool:
+    """Whether output may be styled: on a terminal that can, and not where NO_COLOR is set to anything."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, **style: Any) -> str:
+    """Text in a style of `click.style`, where output may be styled; else as it is."""
+    return click.style(text, **style) if in_colour() else text
+
+
+def print_table(rows: list[list[str]], header: list[str], dim: Collection[int] = ()) -> None:
+    """Print rows as aligned columns: text to the left, numbers to the right; the columns `dim` stand back."""
     widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
     numeric = [all(_numeric(str(row[i])) for row in rows) for i in range(len(header))]
     for row in [header, *rows]:
         cells = [str(c).rjust(w) if n else str(c).ljust(w) for c, w, n in zip(row, widths, numeric, strict=True)]
+        if row is header:
+            cells = [styled(cell, bold=True) for cell in cells]
+        else:
+            cells = [styled(cell, dim=True) if i in dim else cell for i, cell in enumerate(cells)]
         click.echo("  ".join(cells).rstrip())
 
 

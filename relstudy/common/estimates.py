@@ -50,6 +50,17 @@ class Estimate:
             figure["reason"] = self.reason
         return figure
 
+    def negated(self) -> Estimate:
+        """The same figure with its sign turned, its ends with it.
+
+        Examples
+        --------
+        >>> str(Estimate(0.5, 0.4, 0.6).negated())
+        '-0.5000 [-0.6000, -0.4000]'
+        """
+        value, low, high = (None if end is None else -end for end in (self.value, self.high, self.low))
+        return Estimate(value, low, high, self.reason)
+
     def __str__(self) -> str:
         if self.value is None:
             return f"– ({self.reason})"

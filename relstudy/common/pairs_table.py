@@ -20,6 +20,8 @@ SOURCE_SEPARATOR = ";"
 INSIDE, OUTSIDE = "inside", "outside"
 """What column `pool` says, where results are drawn from the pool of what systems rank highest."""
 
+PAGE = "page"
+"""Column that says which of its query's pages a pair is shown on, where the draw decides that."""
 
 ROUND = re.compile(r"round_(\d+)_probability")
 
@@ -46,7 +48,8 @@ def read_pairs(
     paradigm ("image", "text", or "" where unknown), source (text; several systems are joined by ";"),
     rank (Int64, from 1), inclusion_probability, query_probability (float in (0, 1], NaN where unknown),
     block ("base" or "unique", which is also the default), round (int from 1, which is also the default); where the file
-    has them: pool ("inside", which is also the default, or "outside")
+    has them: pool ("inside", which is also the default, or "outside"), page (Int64 from 1: which of its query's pages a
+    pair is shown on)
 
     Raises
     ------
@@ -74,6 +77,8 @@ def read_pairs(
         frame["pool"] = _words(table, "pool", [INSIDE, OUTSIDE], INSIDE)
     frame["source"] = frame["source"].fillna("").astype("str").str.strip() if "source" in frame else ""
     frame["rank"] = pd.array(_whole(table, "rank"), dtype="Int64")
+    if PAGE in frame:
+        frame[PAGE] = pd.array(_whole(table, PAGE), dtype="Int64")
     frame["round"] = np.nan_to_num(_whole(table, "round"), nan=1.0).astype(int)
     for column in [str(name) for name in frame if ROUND.fullmatch(str(name))]:
         frame[column] = table.numbers(column, low=0, high=1, empty=True)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -77,6 +78,43 @@ class Reading:
                     f'--values: {entry!r} is not understood; "not=0,partly=1,relevant=2" would be right'
                 )
         return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(_entries(missing)))
+
+    @classmethod
+    def given(
+        cls,
+        columns: Mapping[str, str] | None = None,
+        values: Mapping[str, float] | None = None,
+        scale: str | None = None,
+        missing: Sequence[str] | None = None,
+    ) -> Reading:
+        """From the arguments of a function, which say what --columns, --values, --scale and --missing do.
+
+        Parameters
+        ----------
+        columns : the table's names of columns to relstudy's; several may be the rating
+        values : numbers by texts
+        scale : as "0-100"
+        missing : texts that stand for no value
+
+        Raises
+        ------
+        RelstudyError
+            for a value that is no number, or a scale that is not understood
+
+        Examples
+        --------
+        >>> Reading.given({"worker": "rater_id"}, {"no": 0, "yes": 1}, "0-1", ["NA"]).sentence()
+        "read as stated: rater_id from worker, 'no' as 0, 'yes' as 1, 'NA' as missing, on the scale 0-1"
+        """
+        named: dict[str, tuple[str, ...]] = {}
+        for theirs, ours in (columns or {}).items():
+            named[ours] = (*named.get(ours, ()), theirs)
+        numbers = {_plain(str(text)): number for text, number in (values or {}).items()}
+        for text, number in numbers.items():
+            if not isinstance(number, Real) or not np.isfinite(number):
+                raise RelstudyError(f"values: a number is needed for {text!r}, not {number!r}")
+        absent = (missing,) if isinstance(missing, str) else tuple(missing or ())
+        return cls(named, numbers, None if scale is None else stated_scale(scale), absent)
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.values or self.scale or self.missing)

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import Checked
+from relstudy.common.utf8 import decoded
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
 ANSWERS = ("rating", "number", "choices", "text", "value", "label")
 """Keys under which Label Studio, Argilla and MTurk keep what was answered."""
+FLATTENED = ".responses"
+"""What Argilla ends the name of a question with where it flattens a record."""
 YES, NO = ("true", "yes", "on", "x", "1"), ("false", "no", "off")
 Record = dict[str, Any]
 
@@ -101,14 +105,11 @@ def cell_text(value: Any) -> str:
 
 def _content(file: str) -> Any:
     try:
-        with open(file, encoding="utf-8-sig") as handle:
-            text = handle.read()
+        text = decoded(Path(file).read_bytes(), file, "file")
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
     except IsADirectoryError:
         raise RelstudyError(f"{file}: this is a folder; a table is needed") from None
-    except UnicodeDecodeError as error:
-        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
     except OSError as error:
         raise RelstudyError(f"{file}: cannot be read ({error.strerror})") from None
     try:
@@ -143,7 +144,7 @@ def _records(content: Any) -> Records:
         return Records("Label Studio", [{name: unwrapped(value) for name, value in row.items()} for row in rows])
     if {"instance_id", "user_id", "labels"} <= keys:
         return Records("Potato", [_potato_row(row["user_id"], row["instance_id"], row["labels"]) for row in rows])
-    if "responses" in keys:
+    if "responses" in keys or any(name.endswith(f"{FLATTENED}.users") for name in keys):
         return _argilla(rows)
     if "label" in keys and isinstance(rows[0]["label"], list):
         return Records("doccano", [_flat({**row, "label": unwrapped(row["label"])}) for row in rows])
@@ -231,24 +232,46 @@ def _potato_answer(labels: dict[str, Any]) -> Any:
 
 
 def _argilla(records: list[Record]) -> Records:
-    """One row a response; responses come by person, or by question and then by person."""
+    """One row a response that was submitted; one without a status counts as such, and a note says so.
+
+    Responses come by person (Argilla 1), by question and then by person (Argilla 2), or flattened: lists of answers,
+    of people and of statuses, under QUESTION.responses, QUESTION.responses.users and QUESTION.responses.status.
+    """
     rows = []
+    statuses: set[str | None] = set()
     for record in records:
         fields = record.get("fields")
+        if fields is None:
+            fields = {name: value for name, value in record.items() if not isinstance(value, dict | list)}
         known = {"id": record.get("id"), **(_flat(fields) if isinstance(fields, dict) else {})}
-        responses = record.get("responses", [])
         by_user: dict[str, Record] = {}
-        for response in _objects(responses):
-            if response.get("status") not in (None, "submitted"):
-                continue
-            values = response.get("values")
-            answers = {name: unwrapped(value) for name, value in values.items()} if isinstance(values, dict) else {}
-            by_user.setdefault(str(response.get("user_id")), {}).update(answers)
-        for question, given in responses.items() if isinstance(responses, dict) else ():
-            for response in _objects(given):
-                by_user.setdefault(str(response.get("user_id")), {})[question] = unwrapped(response.get("value"))
+        for user, question, answer, status in _argilla_answers(record):
+            statuses.add(status)
+            if status in (None, "submitted"):
+                by_user.setdefault(user, {})[question] = unwrapped(answer)
         rows += [{**known, "user_id": user, **answers} for user, answers in by_user.items()]
-    return Records("Argilla", rows, ("only responses that were submitted are read",))
+    notes = ["only responses that were submitted are read"] if statuses - {None} else []
+    if None in statuses:
+        notes.append("some responses do not say whether they were submitted; drafts and discarded may be among them")
+    return Records("Argilla", rows, tuple(notes))
+
+
+def _argilla_answers(record: Record) -> Iterable[tuple[str, str, Any, str | None]]:
+    """Person, question, answer and status (None where it is not told) of each answer of a record."""
+    responses = record.get("responses", [])
+    for response in _objects(responses):
+        values = response.get("values")
+        for question, answer in values.items() if isinstance(values, dict) else ():
+            yield str(response.get("user_id")), question, answer, response.get("status")
+    for question, given in responses.items() if isinstance(responses, dict) else ():
+        for response in _objects(given):
+            yield str(response.get("user_id")), question, response.get("value"), response.get("status")
+    for name, answers in record.items():
+        users, statuses = record.get(f"{name}.users"), record.get(f"{name}.status")
+        if name.endswith(FLATTENED) and isinstance(answers, list) and isinstance(users, list):
+            told = statuses if isinstance(statuses, list) else [None] * len(users)
+            for answer, user, status in zip(answers, users, told, strict=False):
+                yield str(user), name.removesuffix(FLATTENED), answer, status
 
 
 def _ranked_evaluator(content: Record) -> Records:

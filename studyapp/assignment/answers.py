@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -90,9 +91,16 @@ def share_decided(connection: sa.Connection, rater: Rater) -> float:
     return sum(rating is not None for rating in given) / len(given) if given else 0.0
 
 
-def submit(
-    visit: Visit, assignment: Assignment, answers: Mapping[str, float | None], seconds: float, form: str
-) -> None:
+@dataclass(frozen=True)
+class Showing:
+    """One showing of a page: the form's token, the seconds spent on each result, and the version it was asked under."""
+
+    form: str
+    seconds: float
+    version: int | None = None
+
+
+def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | None], showing: Showing) -> None:
     """Keep a page's ratings.
 
     Resubmission of the same form changes nothing. A changed rating becomes a new revision; the last one counts.
@@ -101,8 +109,7 @@ def submit(
     ----------
     assignment : the rater's page
     answers : by pair; None is undecided
-    seconds : time on the page, divided by the number of pairs
-    form : the token of the form that was sent
+    showing : the form that was sent
 
     Raises
     ------
@@ -123,7 +130,7 @@ def submit(
         if last is not None:
             if last.rating == rating:
                 continue
-            if last.form != form and (pair_id, form, rating) in processed:
+            if last.form != showing.form and (pair_id, showing.form, rating) in processed:
                 continue  # an old form sent again after a later change: it had its say
             if assignment.position <= visit.rater.locked_to:
                 raise LockedError
@@ -133,9 +140,10 @@ def submit(
                 "pair_id": pair_id,
                 "revision": 1 if last is None else last.revision + 1,
                 "rating": rating,
-                "seconds": seconds,
+                "seconds": showing.seconds,
                 "rated_at": visit.now,
-                "form": form,
+                "form": showing.form,
+                "version": showing.version,
             }
         )
         changed[pair_id] = rating

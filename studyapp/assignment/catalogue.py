@@ -1,4 +1,4 @@
-"""A study's pages and pairs in memory: they do not change while the app runs."""
+"""A study's pages and pairs in memory: they do not change within a version of the study."""
 
 from __future__ import annotations
 
@@ -28,19 +28,29 @@ class PageRow:
 class Catalogue:
     """The study's active pages and its pairs.
 
+    A pair that has left the study has left its page as well; the others of the page go on.
+
     `nothing_expires_before` is a note of `relstudy.studyapp.assignment.slots`: by block, when the first lease ends.
     """
 
-    def __init__(self, connection: sa.Connection) -> None:
-        self.pairs = {
-            row.pair_id: PairRow(row.pair_id, row.query_id, row.result_id)
-            for row in connection.execute(sa.select(pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id))
-        }
+    def __init__(self, connection: sa.Connection | None = None) -> None:
+        """Without a connection, of a study that has no pages."""
+        self.pairs: dict[str, PairRow] = {}
         self.nothing_expires_before: dict[str, float] = {}
         self.pages: dict[int, PageRow] = {}
         self.active: dict[tuple[str, str], list[int]] = {}
+        if connection is not None:
+            self._read(connection)
+
+    def _read(self, connection: sa.Connection) -> None:
+        known = connection.execute(
+            sa.select(pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.active)
+        ).all()
+        self.pairs = {row.pair_id: PairRow(row.pair_id, row.query_id, row.result_id) for row in known}
+        gone = {row.pair_id for row in known if not row.active}
         for row in connection.execute(sa.select(pages).order_by(pages.c.id)):
-            self.pages[row.id] = PageRow(row.id, row.block, row.kind, row.query_id, tuple(row.pair_ids))
+            pair_ids = tuple(pair_id for pair_id in row.pair_ids if pair_id not in gone)
+            self.pages[row.id] = PageRow(row.id, row.block, row.kind, row.query_id, pair_ids)
             if row.active:
                 self.active.setdefault((row.block, row.kind), []).append(row.id)
 

@@ -18,7 +18,7 @@ from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import pages, pairs
-from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids
+from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def add_check_pages(
 
 def _earlier_pages(connection: sa.Connection) -> dict[str, list[tuple[int, list[Pair]]]]:
     """The pages that each check has had, oldest first, with their fillers."""
-    names = [pairs.c[name] for name in Pair.__dataclass_fields__]
+    names = [pairs.c[name] for name in STORED]
     stored = {row.pair_id: Pair(*row) for row in connection.execute(sa.select(*names).where(pairs.c.block == "check"))}
     earlier: dict[str, list[tuple[int, list[Pair]]]] = {}
     query = sa.select(pages.c.id, pages.c.pair_ids).where(pages.c.kind == "check").order_by(pages.c.id)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import enrol, token_identity
+from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, token_identity
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import DONE, LEASED, OPEN, UNDECIDED, Store, assignments, raters, ratings, slots
 
@@ -23,18 +23,37 @@ class Invitation:
     completion_code: str
 
 
-def invite(store: Store, study: Study, count: int) -> list[Invitation]:
-    """Make personal links. Only the hash of a token is kept, so a link can be shown once."""
+def invite(store: Store, study: Study, count: int, extra_pairs: int = 0) -> list[Invitation]:
+    """Make personal links. Only the hash of a token is kept, so a link can be shown once.
+
+    Parameters
+    ----------
+    extra_pairs : unique pairs that these people are asked for beyond `pairs_per_rater`, in whole pages
+    """
     if "personal" not in study.entry.rules:
         raise RelstudyError('this study takes nobody by personal link; add "personal" to [entry] rules in study.toml')
+    extra_pages = _pages_of(study, extra_pairs)
     invitations = []
     now = time.time()
     with store.write() as connection:
         for _ in range(count):
             token = secrets.token_urlsafe(18)
             rater = enrol(connection, study, "personal", token_identity(token), {}, now)
+            set_extra_pages(connection, rater, extra_pages)
             invitations.append(Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code))
     return invitations
+
+
+def _pages_of(study: Study, extra_pairs: int) -> int:
+    """So many pairs beyond the study's number in pages, rounded up."""
+    if not extra_pairs:
+        return 0
+    limited = [block for block in study.blocks if block.unique and block.pairs_per_rater is not None]
+    if not limited:
+        raise RelstudyError(
+            "extra pairs go beyond a block's pairs_per_rater, and this study has no block of unique pairs with a number"
+        )
+    return -(-extra_pairs // limited[0].results_per_page)
 
 
 def crowd_link(study: Study) -> str | None:

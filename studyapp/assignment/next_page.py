@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.raters import set_extra_pages
 from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up
 from relstudy.studyapp.assignment.slots import draw, lease, others_hold_pages
 from relstudy.studyapp.assignment.visit import Visit
@@ -65,10 +66,13 @@ def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
     """Whether pages that the rater is still asked for are with others; not for who has chosen to finish."""
     if visit.rater.finished_at is not None or visit.rater.answered_at is not None:
         return False
+    blocks = [block for block in visit.study.blocks if block.unique]
+    had = {block.name: handed.get((block.name, "pair"), 0) for block in blocks}
+    beyond = sum(max(0, had[b.name] - b.pages_per_rater) for b in blocks if b.pages_per_rater is not None)
     return any(
-        block.pages_per_rater is None or handed.get((block.name, "pair"), 0) < block.pages_per_rater
-        for block in visit.study.blocks
-        if block.unique and others_hold_pages(visit, block)
+        beyond < visit.rater.extra_pages or block.pages_per_rater is None or had[block.name] < block.pages_per_rater
+        for block in blocks
+        if others_hold_pages(visit, block)
     )
 
 
@@ -204,6 +208,4 @@ def lock_answered(visit: Visit) -> None:
 def add_pages(visit: Visit) -> Visit:
     """Let the rater have some more unique pairs; the visit goes on with the rater as they are then."""
     more = max((block.more_pages for block in visit.study.blocks if block.unique), default=0)
-    extra = visit.rater.extra_pages + more
-    visit.connection.execute(sa.update(raters).where(raters.c.id == visit.rater.id).values(extra_pages=extra))
-    return replace(visit, rater=visit.rater._replace(extra_pages=extra))
+    return replace(visit, rater=set_extra_pages(visit.connection, visit.rater, visit.rater.extra_pages + more))

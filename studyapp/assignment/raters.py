@@ -20,8 +20,9 @@ class Rater(NamedTuple):
     """A rater as stored; times are seconds since 1970.
 
     `id` is the database's own number, `rater_id` the code that exports show. `entry` and `identity` say who they are:
-    the rule they came by, and a token's hash, a platform's id or a random number. `extra_pages` were asked for with
-    "rate some more"; up to page `locked_to` nothing can be changed. `answers` are those to the exit questions.
+    the rule they came by, and a token's hash, a platform's id or a random number. `extra_pages` of unique pairs are
+    beyond the study's number: asked for with "rate some more", or given with the invitation. Up to page `locked_to`
+    nothing can be changed. `answers` are those to the exit questions.
     """
 
     id: int
@@ -118,6 +119,12 @@ def record_consent(connection: sa.Connection, rater: Rater, now: float) -> None:
 def record_exit_answers(connection: sa.Connection, rater: Rater, answers: Mapping[str, str], now: float) -> None:
     """Keep the rater's answers to the exit questions, by the questions' ids, in place of earlier ones."""
     connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(answers=dict(answers), answered_at=now))
+
+
+def set_extra_pages(connection: sa.Connection, rater: Rater, count: int) -> Rater:
+    """Let the rater have so many pages of unique pairs beyond the study's number; the rater as they are then."""
+    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(extra_pages=count))
+    return rater._replace(extra_pages=count)
 
 
 def code(length: int) -> str:

@@ -1,9 +1,12 @@
-"""pairs.csv and study.toml -> the database's pairs, pages and slots. Run at every start; only adds what is new."""
+"""pairs.csv, collection.csv and study.toml -> the version of the study that every server serves."""
 
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,57 +14,145 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.asked import keep_asked
+from relstudy.studyapp.assignment.changes import Changes, differing_settings
 from relstudy.studyapp.assignment.checks import add_check_pages
+from relstudy.studyapp.assignment.hands import complete_base, trim, withdraw
 from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings
+from relstudy.studyapp.assignment.versions import add_version, hold_versions, read_item_rows, read_study
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import LEASED, OPEN, UNDECIDED, Store, pages, pairs, settings, slots
-from relstudy.studyapp.sampling.ratable_pairs import Pair, known_pair_ids, known_pairs, pairs_to_rate
+from relstudy.studyapp.database.store import (
+    LEASED,
+    OPEN,
+    UNDECIDED,
+    Store,
+    pages,
+    pairs,
+    raters,
+    ratings,
+    settings,
+    slots,
+)
+from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids, known_pairs, pairs_to_rate
 
 
 def prepare(folder: str | Path, store: Store | None = None) -> Study:
-    """Bring a study's database up to date with its files; run once before serving."""
-    study = Study.load(folder)
-    items = DisplayedItems.load(Path(folder), read_secret(folder))
+    """Make what a study's files say the version that is served; run once before serving."""
     database = store or Store.of_study(folder)
     database.migrate()
-    sync_database(database, study, items)
+    study = change_study(folder, database)[0]
     if store is None:
         database.dispose()
     return study
 
 
-def sync_database(store: Store, study: Study, items: DisplayedItems) -> None:
-    """Make the database hold what the study's files say; nothing that was rated is touched.
+class _Undone(Exception):
+    """Ends a transaction of which only the effects were asked for."""
 
-    New pairs become new pages; a pair that left pairs.csv is handed out no more. Where a pair's id stands for another
-    pair now, a study that nobody has rated in begins anew; with ratings it is refused, since they stand under that id.
+
+def change_study(
+    folder: str | Path, store: Store, allow: Callable[[Changes], bool] = lambda changes: True
+) -> tuple[Study, Changes]:
+    """Make what a study's files say the version that is served, by every server, from one moment to the next.
+
+    Nothing that was rated is touched. New pairs become new pages; base pairs reach raters who are at work; a pair that
+    left pairs.csv leaves its page, and the others of the page go on; pages whose block or pool is another are taken
+    back. Where a pair's id stands for another pair now, a study that nobody has rated in begins anew; with ratings it
+    is refused, since they stand under that id.
+
+    Parameters
+    ----------
+    allow : is shown what the change does, and says whether it shall be; if not, nothing changes
+
+    Returns
+    -------
+    The study and what the change does to what was there
     """
-    wanted = {
-        pair.pair_id: pair for pair in [*pairs_to_rate(study.folder / "pairs.csv", items), *known_pairs(study, items)]
-    }
-    with store.write() as connection:
-        if not store.is_sqlite:
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(4242424243)"))
-        _claim(connection, study, store)
-        keep_asked(connection, study)
-        stored = {row.pair_id: row for row in connection.execute(sa.select(pairs))}
-        changed = _changed(stored, wanted)
-        if changed:
-            if has_ratings(connection):
-                raise RelstudyError(changed)
-            clear_draw(connection)
-            stored = {}
-        for block in study.blocks:
-            _add_pages(connection, study, block, wanted)
-        checks = add_check_pages(connection, study, items, wanted)
-        _keep_pairs(connection, stored, wanted)
-        _set_active(connection, set(wanted), checks, {block.name for block in study.blocks})
-        for block in study.blocks:
-            if block.unique:
-                _add_slots(connection, study, block)
+    study = Study.load(folder)
+    items = DisplayedItems.load(Path(folder), read_secret(folder))
+    drawn, known = pairs_to_rate(study.folder / "pairs.csv", items), known_pairs(study, items)
+    _require_untold(drawn, known)
+    wanted = {pair.pair_id: pair for pair in [*drawn, *known]}
+    changes = Changes()
+    try:
+        with store.write() as connection:
+            hold_versions(connection)
+            _claim(connection, study, store)
+            changes = _change(connection, study, items, wanted)
+            if not allow(changes):
+                raise _Undone
+    except _Undone:
+        pass
+    return study, changes
+
+
+def _change(connection: sa.Connection, study: Study, items: DisplayedItems, wanted: dict[str, Pair]) -> Changes:
+    before = read_study(connection, study.folder)
+    keep_asked(connection, study)
+    stored: dict[str, Any] = {row.pair_id: row for row in connection.execute(sa.select(pairs))}
+    changed = _changed(stored, wanted)
+    if changed:
+        if has_ratings(connection):
+            raise RelstudyError(changed)
+        clear_draw(connection)
+        stored = {}
+    for block in study.blocks:
+        _add_pages(connection, study, block, wanted)
+    checks = add_check_pages(connection, study, items, wanted)
+    _keep_pairs(connection, stored, wanted)
+    _set_active(connection, study, wanted, checks)
+    taken = {"trimmed": trim(connection, set(wanted)), "withdrawn": withdraw(connection)}
+    for block in study.blocks:
+        if block.unique:
+            _add_slots(connection, study, block)
+    base_raters = complete_base(connection, study, set(wanted), time.time())
+    was = {pair_id for pair_id, row in stored.items() if row.active}
+    removed = tuple(sorted(was - wanted.keys()))
+    earlier = {row[0]: row for row in read_item_rows(connection)}
+    shown = {item for pair in wanted.values() for item in (pair.query_id, pair.result_id)}
+    shown |= {item for row in stored.values() for item in (row.query_id, row.result_id)}
+    rows = {name: row for name, row in earlier.items() if name in shown} | items.rows(study.folder, sorted(shown))
+    changes = Changes(
+        first=before is None,
+        settings=() if before is None else differing_settings(before, study),
+        items=sum(row[:5] != rows[name][:5] for name, row in earlier.items() if name in rows),
+        added=_count_added([pair for pair in wanted.values() if pair.pair_id not in was]),
+        removed=removed,
+        removed_ratings=_count_ratings(connection, removed),
+        base_raters=base_raters,
+        finished=connection.execute(_FINISHED).scalar_one(),
+        **taken,
+    )
+    if before is None or before.text != study.text or earlier != rows or changes.any:
+        return replace(changes, version=add_version(connection, study, list(rows.values())))
+    return changes
+
+
+_FINISHED = sa.select(sa.func.count()).select_from(raters).where(raters.c.finished_at.is_not(None))
+
+
+def _count_added(new: list[Pair]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(pair.block for pair in new)
+    return tuple((pool, counts[pool]) for pool in ("base", "unique", "practice", "check") if counts[pool])
+
+
+def _count_ratings(connection: sa.Connection, pair_ids: tuple[str, ...]) -> int:
+    count = sa.select(sa.func.count()).select_from(ratings).where(ratings.c.pair_id.in_(pair_ids))
+    return int(connection.execute(count).scalar_one())
+
+
+def _require_untold(drawn: list[Pair], known: list[Pair]) -> None:
+    """Refuse practice on a pair that is rated later: its answer would have been told by then."""
+    ids = {(pair.query_id, pair.result_id): pair.pair_id for pair in drawn}
+    for pair in known:
+        drawn_id = ids.get((pair.query_id, pair.result_id))
+        if pair.block == "practice" and drawn_id is not None:
+            raise RelstudyError(
+                f"study.toml: the practice pair {pair.query_id!r}, {pair.result_id!r} is the pair {drawn_id!r} of "
+                "pairs.csv, which would be rated after its answer was told; practise on another pair"
+            )
 
 
 def _claim(connection: sa.Connection, study: Study, store: Store) -> None:
@@ -97,7 +188,8 @@ def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
 def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
     new = [pair for pair in wanted.values() if pair.pair_id not in stored]
     if new:
-        connection.execute(sa.insert(pairs), [{**vars(pair), "active": True} for pair in new])
+        rows = [{**{name: getattr(pair, name) for name in STORED}, "active": True} for pair in new]
+        connection.execute(sa.insert(pairs), rows)
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
         now: dict[str, object] = {"active": pair is not None}
@@ -110,12 +202,13 @@ def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[
 
 
 def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: dict[str, Pair]) -> None:
-    """Group the block's pairs that are on no page yet: one query a page, results drawn at random."""
+    """Group the block's pairs that are on no page yet: one query a page, results as their column `page` says, else at
+    random."""
     paged: set[tuple[str, str]] = set()
     for row in connection.execute(sa.select(pages.c.kind, pages.c.pair_ids).where(pages.c.block == block.name)):
         paged.update((row.kind, pair_id) for pair_id in row.pair_ids)
     known_pairs_by_id = known_pair_ids(study)
-    by_query: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    by_query: dict[tuple[str, str, str, int | None], list[str]] = defaultdict(list)
     rows = []
     for pair in wanted.values():
         kind = "practice" if pair.block == "practice" else "pair"
@@ -124,10 +217,10 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
         if kind == "practice":
             if known_pairs_by_id[pair.pair_id].block == block.name:
                 rows.append((kind, pair.query_id, [pair.pair_id]))
-        elif pair.block == block.pairs and block.paradigm in (None, pair.paradigm):
-            by_query[(kind, pair.query_id, pair.paradigm)].append(pair.pair_id)
+        elif _asks_for(block, pair):
+            by_query[(kind, pair.query_id, pair.paradigm, pair.page)].append(pair.pair_id)
     generator = random.Random(f"{study.seed}:{block.name}:{len(paged)}")
-    for (kind, query_id, _), pair_ids in by_query.items():
+    for (kind, query_id, *_), pair_ids in by_query.items():
         generator.shuffle(pair_ids)
         size = block.results_per_page
         rows.extend((kind, query_id, pair_ids[start : start + size]) for start in range(0, len(pair_ids), size))
@@ -141,12 +234,23 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
         )
 
 
-def _set_active(connection: sa.Connection, wanted: set[str], checks: set[int], blocks: set[str]) -> None:
-    """A page is handed out while its block and all its pairs are in the study; of checks, the pages in use."""
+def _set_active(connection: sa.Connection, study: Study, wanted: dict[str, Pair], checks: set[int]) -> None:
+    """A page is handed out while its block asks for one of its pairs; of checks, the pages in use."""
+    blocks = {block.name: block for block in study.blocks}
     for row in connection.execute(sa.select(pages)).all():
-        active = row.id in checks if row.kind == "check" else row.block in blocks and wanted.issuperset(row.pair_ids)
+        block, left = blocks.get(row.block), [wanted[pair_id] for pair_id in row.pair_ids if pair_id in wanted]
+        if row.kind == "check":
+            active = row.id in checks
+        elif block is None or not left:
+            active = False
+        else:
+            active = row.kind == "practice" or _asks_for(block, left[0])
         if active != row.active:
             connection.execute(sa.update(pages).where(pages.c.id == row.id).values(active=active))
+
+
+def _asks_for(block: Block, pair: Pair) -> bool:
+    return pair.block == block.pairs and block.paradigm in (None, pair.paradigm)
 
 
 def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
@@ -181,13 +285,3 @@ def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
             connection.execute(sa.delete(slots).where(slots.c.id.in_(spare)))
     if new:
         connection.execute(sa.insert(slots), new)
-
-
-def count_pages(connection: sa.Connection) -> dict[tuple[str, str], int]:
-    """Active pages by block and kind."""
-    query = (
-        sa.select(pages.c.block, pages.c.kind, sa.func.count())
-        .where(pages.c.active)
-        .group_by(pages.c.block, pages.c.kind)
-    )
-    return {(block, kind): count for block, kind, count in connection.execute(query)}

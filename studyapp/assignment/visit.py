@@ -22,6 +22,7 @@ class Visit:
     catalogue : its pages and pairs
     rater : the rater, as read (and held) in this transaction
     now : the time, in seconds since 1970
+    version : number of the version of the study; 0 where nobody counts
     """
 
     connection: Connection
@@ -29,3 +30,4 @@ class Visit:
     catalogue: Catalogue
     rater: Rater
     now: float
+    version: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 from collections.abc import Iterable
@@ -23,6 +24,12 @@ class DisplayedItem:
     text: str
     path: Path | None
     role: str
+
+    @functools.cached_property
+    def look(self) -> str:
+        """A short hash of what a rater sees; of a picture, of its file's name."""
+        shown = "\x1f".join((self.kind, self.title, self.text, "" if self.path is None else self.path.name))
+        return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
 def item_key(secret: bytes, item_id: str) -> str:
@@ -50,6 +57,24 @@ class DisplayedItems:
             DisplayedItem(item.id, item_key(secret, item.id), item.kind, item.title, item.text, item.path, item.role)
             for item in Collection.load(folder)
         )
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[list[str]], folder: Path, secret: bytes) -> DisplayedItems:
+        """The items of `rows`, with their pictures in `folder`."""
+        return cls(
+            DisplayedItem(item_id, item_key(secret, item_id), kind, title, text, folder / path if path else None, role)
+            for item_id, kind, title, text, path, role in rows
+        )
+
+    def rows(self, folder: Path, item_ids: Iterable[str]) -> dict[str, list[str]]:
+        """What is kept of these items where they are there, by id: id, kind, title, text, path in `folder`, role."""
+        return {
+            item.id: [
+                *(item.id, item.kind, item.title, item.text),
+                *("" if item.path is None else item.path.relative_to(folder).as_posix(), item.role),
+            ]
+            for item in (self.by_id[item_id] for item_id in item_ids if item_id in self.by_id)
+        }
 
     def __getitem__(self, item_id: str) -> DisplayedItem:
         return self.by_id[item_id]

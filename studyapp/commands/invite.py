@@ -11,19 +11,28 @@ import click
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("-n", "--count", default=0, type=click.IntRange(0, 100_000), help="How many personal links to make.")
 @click.option(
+    "--extra-pairs",
+    default=0,
+    type=click.IntRange(0, 1_000_000),
+    help="Unique pairs that these people are asked for beyond the study's pairs_per_rater.",
+)
+@click.option(
     "--url", default="", help="Public address of the app; default: the study's url, else where it was last served."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the links to this CSV file (mode 0600).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def invite(folder: Path, count: int, url: str, output: Path | None, as_json: bool) -> None:
+def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | None, as_json: bool) -> None:
     """Make personal links, and show the crowd link and the open address.
 
     A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept.
 
     \b
-    Example:
+    Examples:
       relstudy invite my-study -n 12 -o links.csv
+      relstudy invite my-study -n 1 --extra-pairs 400
     """
+    if extra_pairs and not count:
+        raise click.UsageError("--extra-pairs goes with -n: it is for the people of these links.")
     from relstudy.common.console import print_json, print_table, say
     from relstudy.studyapp.assignment.invitations import crowd_link
     from relstudy.studyapp.assignment.invitations import invite as make
@@ -34,7 +43,7 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
     with store.read() as connection:
         served_at = read_address(connection)
     base = (url or study.url or served_at or "http://localhost:8000").rstrip("/")
-    made = make(store, study, count) if count else []
+    made = make(store, study, count, extra_pairs) if count else []
     links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
     crowd = crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(study.entry.rules))
@@ -55,6 +64,8 @@ def invite(folder: Path, count: int, url: str, output: Path | None, as_json: boo
             "where the study was last served" if served_at else "where `relstudy serve` listens if nothing else is said"
         )
         say(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
+    if links and extra_pairs:
+        click.echo(f"Whoever holds one of these links is asked for {extra_pairs} unique pairs more than others.")
     if links and output is None:
         print_table([list(map(str, link.values())) for link in links], list(links[0]))
     if crowd:

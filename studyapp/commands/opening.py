@@ -6,30 +6,37 @@ from pathlib import Path
 
 from relstudy.studyapp.assignment.asked import require_as_asked
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
+from relstudy.studyapp.assignment.versions import read_study
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 
 
 def open_study(folder: Path) -> tuple[Study, Store]:
-    """A study and its database, brought up to date with the study's files."""
+    """A study as it is served, and its database; set up from the study's files where nobody has served it yet."""
+    files = Study.load(folder)
     store = Store.of_study(folder)
-    return prepare(folder, store), store
+    store.migrate()
+    with store.read() as connection:
+        require_own(connection, files, store)
+        study = read_study(connection, folder)
+    return (prepare(folder, store) if study is None else study), store
 
 
 def open_database(folder: Path) -> tuple[Study, Store]:
-    """A study and its database as it is; refused when nobody has made one yet, or it holds another study."""
-    study = Study.load(folder)
+    """A study as it is served, and its database; refused when nobody has made one yet, or it holds another study."""
+    files = Study.load(folder)
     store = Store.of_study(folder)
     store.require_study(folder)
     store.migrate()
     with store.read() as connection:
-        require_own(connection, study, store)
-    return study, store
+        require_own(connection, files, store)
+        study = read_study(connection, folder)
+    return study or files, store
 
 
 def open_ratings(folder: Path) -> tuple[Study, Store]:
     """The same to read ratings; refused as well when study.toml asks something else than was rated."""
     study, store = open_database(folder)
     with store.read() as connection:
-        require_as_asked(connection, study)
+        require_as_asked(connection, Study.load(folder))
     return study, store

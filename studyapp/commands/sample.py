@@ -83,6 +83,11 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     help="Spread each query's results evenly over so many strata by probability, so that rare ones are never missed.",
 )
 @click.option(
+    "--one-from-each",
+    is_flag=True,
+    help="Every system draws its part of the results by itself, and a page shows one result from each.",
+)
+@click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed draws the same pairs."
 )
 @click.option("--raters", default=12, show_default=True, type=click.IntRange(1), help="For the cost: how many people.")
@@ -150,6 +155,7 @@ def sample(
     depth: int | None,
     outside: int,
     strata: int,
+    one_from_each: bool,
     seed: int,
     raters: int,
     seconds: float | None,
@@ -173,6 +179,7 @@ def sample(
       relstudy sample my-study
       relstudy sample my-study --systems keywords,gift,mine.run --queries 200 --results 40 --preview
       relstudy sample my-study --depth 100 --good 0.005
+      relstudy sample my-study --systems keywords,colour --results 8 --one-from-each
       relstudy sample my-study --from-mappings
     """
     from relstudy.studyapp.sampling.first_round import ASSUMED_GOOD, SampleOptions, base_pages, draw_sample
@@ -214,6 +221,7 @@ def sample(
         depth=depth,
         outside=outside,
         strata=strata,
+        one_from_each=one_from_each,
     )
     drawn = draw_sample(folder, options, bar).with_reach(good, skill)
     kept = None

@@ -75,6 +75,12 @@ seed = 0                           # the order in which pairs are handed out
 # text = "Is there anything you want to tell us?"
 # kind = "long"
 
+# Automatic judges (relstudy judge): where their server's key is, and what a million tokens cost:
+# [judges]
+# key_variable = "JUDGE_KEY"
+# input_price = 2.5
+# output_price = 10
+
 # Any text of the interface, such as:
 # [texts]
 # "rate.next" = "Go on"

@@ -6,16 +6,17 @@ Checked on load; every fault names the line, the value and what is allowed.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
-from relstudy.studyapp.config.study_parts import Block, Entry, KnownPair, Question
+from relstudy.studyapp.config.study_parts import Block, Entry, JudgeSettings, KnownPair, Question
 from relstudy.studyapp.config.study_toml import (
     read_blocks,
     read_entry,
+    read_judges,
     read_known,
     read_questions,
     read_scales,
@@ -54,6 +55,8 @@ class Study:
     attention: tuple[KnownPair, ...]
     questions: tuple[Question, ...]
     texts: dict[str, str]
+    judges: JudgeSettings
+    text: str = field(default="", repr=False, compare=False)
 
     def block(self, name: str) -> Block:
         """The block of that name."""
@@ -91,14 +94,14 @@ class Study:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise RelstudyError(f"{file}: this is not TOML: {error}") from None
-        return _read(TomlChecker(file, line_numbers(text)), data, folder)
+        return replace(_read(TomlChecker(file, line_numbers(text)), data, folder), text=text)
 
 
 def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(
         data,
         (),
-        ("study", "handout", "entry", "scales", "blocks", "practice", "attention", "questions", "texts"),
+        ("study", "handout", "entry", "scales", "blocks", "practice", "attention", "questions", "texts", "judges"),
     )
     if "study" not in data:
         check.fault(("study",), None, "the table [study] with id and title is required")
@@ -133,6 +136,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         attention=read_known(check, check.tables(data, "attention"), "attention", blocks),
         questions=read_questions(check, check.tables(data, "questions")),
         texts=read_texts(check, check.table(data, (), "texts")),
+        judges=read_judges(check, check.table(data, (), "judges")),
     )
     check.raise_faults()
     return study

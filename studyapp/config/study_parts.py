@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote
 
 from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
+OUTCOMES = ("no_consent", "full", "undecided", "paused", "closed")
 QUESTION_KINDS = ("text", "long", "number", "choice")
 
 
@@ -96,6 +99,7 @@ class Entry:
     completion_url : where the last page leads; `{code}` is replaced by the completion code
     completion_code : one code for everyone (as Prolific wants it); empty: each rater gets one of their own
     code_needs_decided : the share of a rater's ratings, 0 to 1, that must not be undecided for a code
+    outcomes : for those who do not complete, by one of OUTCOMES: a code to put into completion_url, or an address
     joins_per_address : how many new raters one network address may bring in ten minutes; 0: any number
     """
 
@@ -107,3 +111,39 @@ class Entry:
     completion_code: str = ""
     code_needs_decided: float = 0.5
     joins_per_address: int = 60
+    outcomes: dict[str, str] = field(default_factory=dict)
+
+    def address(self, code: str, identity: str, parameters: Mapping[str, str]) -> str:
+        """Where somebody goes back to with a code, or with an outcome's own address; empty where there is none.
+
+        `{code}`, `{id}` and each kept parameter in braces are filled in.
+
+        Examples
+        --------
+        >>> entry = Entry(completion_url="https://x.org/done?cc={code}&who={id}&s={S}", keep_parameters=("S",))
+        >>> print(entry.address("C 1", "p&q", {"S": "7"}))
+        https://x.org/done?cc=C%201&who=p%26q&s=7
+        >>> entry.address("https://x.org/no", "p", {})
+        'https://x.org/no'
+        """
+        is_address = code.startswith(("https://", "http://"))
+        address = code if is_address else self.completion_url
+        given = {"code": "" if is_address else code, "id": identity, **parameters}
+        for name in ("code", "id", *self.keep_parameters):
+            address = address.replace("{" + name + "}", quote(given.get(name, ""), safe=""))
+        return address
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """What the study says of automatic judges.
+
+    Parameters
+    ----------
+    key_variable : name of the environment variable that holds the server's key; empty: no key is sent
+    input_price, output_price : of a million tokens, in any currency; 0 where unknown
+    """
+
+    key_variable: str = ""
+    input_price: float = 0.0
+    output_price: float = 0.0

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from relstudy.common.scales import SCALES, Scale, show_value
-from relstudy.studyapp.config.study_parts import ENTRY_RULES, QUESTION_KINDS, Block, Entry, KnownPair, Question
+from relstudy.studyapp.config.study_parts import (
+    ENTRY_RULES,
+    OUTCOMES,
+    QUESTION_KINDS,
+    Block,
+    Entry,
+    JudgeSettings,
+    KnownPair,
+    Question,
+)
 from relstudy.studyapp.config.texts import ENGLISH
-from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, TomlChecker
+from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, VARIABLE, TomlChecker
 
 
 def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
@@ -150,7 +160,7 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         path,
         (
             *("rules", "passphrase", "id_parameter", "keep_parameters", "completion_url", "completion_code"),
-            *("code_needs_decided", "joins_per_address"),
+            *("code_needs_decided", "joins_per_address", "outcomes"),
         ),
     )
     rules = check.texts(data, path, "rules") if "rules" in data else ("personal",)
@@ -181,7 +191,34 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         completion_code=check.text(data, path, "completion_code", ""),
         code_needs_decided=check.number(data, path, "code_needs_decided", 0.5, 0, 1),
         joins_per_address=check.whole(data, path, "joins_per_address", 60, 0, 1_000_000),
+        outcomes=_read_outcomes(
+            check, check.table(data, path, "outcomes"), check.text(data, path, "completion_url", "")
+        ),
     )
+
+
+def read_judges(check: TomlChecker, data: dict[str, Any]) -> JudgeSettings:
+    """[judges]."""
+    path = ("judges",)
+    check.keys(data, path, ("key_variable", "input_price", "output_price"))
+    prices = [check.number(data, path, name, 0, 0, 1e6) for name in ("input_price", "output_price")]
+    variable = check.text(data, path, "key_variable", "")
+    if variable and not re.fullmatch(VARIABLE, variable):
+        # it may be the key itself, which stands in no message
+        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the key itself"
+        check.fault((*path, "key_variable"), None, allowed)
+    return JudgeSettings(variable, *prices)
+
+
+def _read_outcomes(check: TomlChecker, data: dict[str, Any], completion_url: str) -> dict[str, str]:
+    """[entry.outcomes]: a code, or an address of its own."""
+    path = ("entry", "outcomes")
+    check.keys(data, path, OUTCOMES)
+    outcomes = {name: check.text(data, path, name, "") for name in OUTCOMES if name in data}
+    for name, value in outcomes.items():
+        if not value.startswith(("https://", "http://")) and "{code}" not in completion_url:
+            check.fault((*path, name), value, "an address is allowed, or a code where completion_url holds {code}")
+    return outcomes
 
 
 def read_texts(check: TomlChecker, data: dict[str, Any]) -> dict[str, str]:

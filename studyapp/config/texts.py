@@ -13,6 +13,9 @@ ENGLISH: dict[str, str] = {
     ),
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
+    "consent.decline": "I do not want to take part",
+    "declined.heading": "You are not taking part",
+    "declined.text": "Nothing about you has been stored. Thank you for having looked.",
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "instructions.heading": "What to do",
@@ -38,9 +41,14 @@ ENGLISH: dict[str, str] = {
     "rate.back": "Back",
     "rate.continue": "Continue where you were",
     "rate.progress": "Page {page} of {pages}",
+    "rate.left": "about {minutes} min left",
     "rate.done": "{answered} of {pages} pages answered",
     "rate.practice": "Practice",
     "rate.missing": "Please rate every result, or choose undecided.",
+    "rate.changed": (
+        "The study was changed while you were on this page, and your answers to the page as it was were not saved. "
+        "Please rate it as it is now."
+    ),
     "rate.invalid": "This is not a value of the scale.",
     "rate.close": "Close",
     "keys.rate": "rate",

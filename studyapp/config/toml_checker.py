@@ -15,6 +15,7 @@ NAME = r"[^\x00-\x1f]{1,80}"
 LANGUAGE = r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*"
 URL = r"https?://[^\s\"'<>]+"
 PARAMETER = r"[A-Za-z0-9_.-]{1,64}"
+VARIABLE = r"[A-Z_][A-Z0-9_]{0,63}"
 PATTERNS = {
     ID: "letters, digits, - and _ (at most 64)",
     NAME: "a name of at most 80 characters on one line",

@@ -144,7 +144,30 @@ ratings = sa.Table(
     sa.Column("seconds", sa.Float, nullable=False),
     sa.Column("rated_at", sa.Float, nullable=False),
     sa.Column("form", sa.Text, nullable=False),
+    sa.Column("version", sa.Integer),
     sa.UniqueConstraint("assignment_id", "pair_id", "revision"),
+)
+
+# The study as it is served, by all servers alike; the newest one counts. `study` is the text of study.toml,
+# `shown_items` what every pair that was ever handed out shows. A rating has the number of the version that asked it.
+versions = sa.Table(
+    "versions",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("made_at", sa.Float, nullable=False),
+    sa.Column("study", sa.Text, nullable=False),
+    sa.Column("shown_items", sa.JSON, nullable=False),
+)
+
+# Guesses of passwords, links and the like, kept for as long as they count; `client` is a keyed hash.
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("what", sa.Text, nullable=False),
+    sa.Column("client", sa.Text, nullable=False),
+    sa.Column("made_at", sa.Float, nullable=False),
+    sa.Index(None, "what", "client"),
 )
 
 
@@ -275,6 +298,12 @@ class Store:
                 if time.monotonic() > deadline:
                     raise sa.exc.OperationalError("BEGIN IMMEDIATE", {}, Exception("database is locked")) from None
                 time.sleep(0.0005)
+            except OSError as error:
+                raise RelstudyError(
+                    f"{self.url.database}: this file system knows no file locks ({error.strerror}), without which "
+                    "several processes would spoil the database; keep the study elsewhere, or set DATABASE_URL to a "
+                    "PostgreSQL server"
+                ) from None
 
     def migrate(self, revision: str = "head") -> None:
         """Bring the tables up to date (Alembic); takes no lock where they are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="full: 1,000 pictures, queries by text too; takes minutes.",
 )
+@click.option(
+    "--paper",
+    is_flag=True,
+    help="The paper's systems, a second round, other scales, and the paper's tables as printed; takes minutes.",
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of pictures, panel and sample.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Of the app; 0: any free.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -33,6 +39,7 @@ def demo(
     images: int | None,
     raters: int | None,
     scale: str,
+    paper: bool,
     seed: int,
     port: int,
     as_json: bool,
@@ -59,6 +66,7 @@ def demo(
         size = replace(size, images=images, queries=min(size.queries, round(images * size.queries / size.images)))
     if raters is not None:
         size = replace(size, raters=raters, ratings_per_pair=min(size.ratings_per_pair, raters))
+    size = size.as_in_the_paper() if paper else size
     outcome = run_demo(folder, size, seed=seed)
     if as_json:
         print_json(outcome.as_json())
@@ -78,7 +86,13 @@ def _print(outcome: Outcome) -> None:
     click.echo()
     click.echo("Recovered against true")
     print_table([_row(row) for row in outcome.rows], ["quantity", "system", "true", "recovered", "95 % interval", ""])
-    covered = [row.covered for row in outcome.rows if row.covered is not None]
+    _print_covered(outcome.rows)
+    click.echo("\nWith a simulated judge that is partly right and leans to one system (docs/judges.md)")
+    print_table([_row(row) for row in outcome.judged], ["quantity", "system", "true", "estimated", "95 % interval", ""])
+
+
+def _print_covered(rows: Sequence[Recovered]) -> None:
+    covered = [row.covered for row in rows if row.covered is not None]
     click.echo(
         f"\n{sum(covered)} of {len(covered)} intervals hold the true value (✓); of 95 % intervals, about one in twenty "
         "should not."

@@ -28,7 +28,7 @@ OWN_FILES = (
     ),
     *("calibrated.csv", "scores.json", "comparison.json", "demo.log"),
 )
-OWN_FOLDERS = ("pictures", "scores", "mappings", "report", "truth", "figures")
+OWN_FOLDERS = ("pictures", "scores", "mappings", "report", "truth", "figures", "interfaces", "judges")
 
 
 def claim(folder: Path, size: Size, seed: int) -> None:

@@ -19,10 +19,13 @@ from relstudy.common.tables import write_json, write_table, write_text
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.folder import claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url
+from relstudy.studyapp.demo.judge import judged_stage
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
+from relstudy.studyapp.demo.paper import other_interfaces, sample_again
 from relstudy.studyapp.demo.questions import write_study
 from relstudy.studyapp.demo.rating import rate
 from relstudy.studyapp.demo.recovered import (
+    Census,
     Recovered,
     census,
     judgment_rows,
@@ -49,6 +52,7 @@ class Outcome:
     ratings, raters : how many there were
     systems : those that chose the pairs
     variants : those that were scored afterwards
+    judged : figures of people alone, of a simulated judge alone, and of both, against true
     """
 
     folder: Path
@@ -59,6 +63,7 @@ class Outcome:
     raters: int
     systems: list[str]
     variants: list[str]
+    judged: list[Recovered]
 
     def as_json(self) -> dict[str, Any]:
         """What `relstudy demo --json` prints."""
@@ -72,6 +77,7 @@ class Outcome:
             "seconds": round(sum(stage["seconds"] for stage in self.stages), 1),
             "stages": self.stages,
             "recovered": [row.as_json() for row in self.rows],
+            "judge": [row.as_json() for row in self.judged],
         }
 
 
@@ -104,28 +110,33 @@ def run_demo(
     """
     if variants is None:
         variants = available(size.variants) if systems is None else ()
-    names = systems or available_systems()
+    names = systems or size.choosing or available_systems()
     for name in (*names, *variants):
         make(name)
     claim(folder, size, seed)
-    show = Stages(10 if variants else 9, quiet=quiet)
+    show = Stages(10 + bool(variants) + 5 * (size.rounds - 1) + size.paper, quiet=quiet)
     with without_database_url():
         try:
             collection = _paint(folder, size, seed, show)
-            panel = SimulatedPanel(draw_raters(size.raters, seed), collection, seed)
+            panel = SimulatedPanel(draw_raters(size.raters * size.rounds, seed), collection, seed)
             everything = _score_all(folder, names, show)
             _sample(folder, size, seed, names, show)
-            people, count = rate(folder, panel, show)
-            with show.stage("Export the ratings", command=f"relstudy export {folder}") as stage:
-                exported = run_command("export", str(folder), show=show)
-                stage.outcome = f"{exported['ratings']:,} ratings, {exported['undecided']} undecided"
-            _calibrate(folder, show)
-            _fit(folder, names, show)
+            people, count = rate(folder, panel, show, range(size.raters))
+            _learn(folder, names, show)
+            for later in range(1, size.rounds):
+                sample_again(folder, size, seed + later, show)
+                others = range(later * size.raters, (later + 1) * size.raters)
+                more, further = rate(folder, panel, show, others)
+                people, count = people | more, count + further
+                _learn(folder, names, show)
             scored = _score(folder, names, show)
-            rows = _compare(folder, collection, panel, people, everything, scored)
+            rows, whole = _compare(folder, collection, panel, people, everything, scored)
+            files = [str(score_file(folder, name)) for name in names]
+            judged = judged_stage(folder, collection, whole, files, names, seed, show)
             if variants:
                 _score_variants(folder, variants, show)
-            _report(folder, show)
+            interfaces = other_interfaces(folder, panel, show) if size.paper else []
+            _report(folder, interfaces, show)
         finally:
             write_text("\n".join(show.log) + "\n", folder / "demo.log")
     stages = [
@@ -133,7 +144,7 @@ def run_demo(
         for s in show.done
     ]
     page = folder / "report" / "index.html"
-    return Outcome(folder, page, rows, stages, count, size.raters, list(names), list(variants))
+    return Outcome(folder, page, rows, stages, count, len(panel.raters), list(names), list(variants), judged)
 
 
 def _paint(folder: Path, size: Size, seed: int, show: Stages) -> DemoCollection:
@@ -185,6 +196,15 @@ def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: S
             f"{drawn['base_pairs']} base and {drawn['unique_pairs']:,} unique pairs, "
             f"smallest inclusion probability {drawn['smallest_inclusion_probability']:.2g}"
         )
+
+
+def _learn(folder: Path, names: tuple[str, ...], show: Stages) -> None:
+    """Judgments and mappings from all ratings that there are."""
+    with show.stage("Export the ratings", command=f"relstudy export {folder}") as stage:
+        exported = run_command("export", str(folder), show=show)
+        stage.outcome = f"{exported['ratings']:,} ratings, {exported['undecided']} undecided"
+    _calibrate(folder, show)
+    _fit(folder, names, show)
 
 
 def _calibrate(folder: Path, show: Stages) -> None:
@@ -246,9 +266,7 @@ def _score(folder: Path, names: tuple[str, ...], show: Stages) -> dict[str, Any]
     with show.stage("Score the systems", command=command) as stage:
         scored: dict[str, Any] = run_command("score", *files, *arguments, show=show)
         write_json(scored, folder / "scores.json")
-        ranks = {name: scored["systems"][name]["normalised_rank"]["value"] for name in names}
-        best = min(names, key=lambda name: ranks[name])
-        stage.outcome = f"{best} ranks best: normalised rank {ranks[best]:.3f}"
+        stage.outcome = scored["verdict"]["headline"].rstrip(".")
     return scored
 
 
@@ -259,7 +277,7 @@ def _compare(
     people: dict[str, int],
     everything: pd.DataFrame,
     scored: dict[str, Any],
-) -> list[Recovered]:
+) -> tuple[list[Recovered], Census]:
     """Set the study's estimates beside the truth; writes FOLDER/truth/recovered.csv, raters.csv and pairs.csv."""
     keys: dict[str, Any] = {"query_id": str, "result_id": str}
     pairs = read_pairs(folder / "pairs.csv")
@@ -270,7 +288,8 @@ def _compare(
     rows, table = rater_rows(raters, judgments, panel, people, base)
     rows += judgment_rows(judgments, ratings, panel)
     cut = scored["conventions"]["threshold"]
-    rows += system_rows(scored["systems"], census(collection, panel, everything, cut, base))
+    whole = census(collection, panel, everything, cut, base)
+    rows += system_rows(scored["systems"], whole)
     truth = folder / "truth"
     write_table(recovered_table(rows), truth / "recovered.csv")
     write_table(table, truth / "raters.csv")
@@ -279,10 +298,13 @@ def _compare(
         relevance=relevance, expected=panel.consensus(relevance)
     )
     write_table(true_pairs, truth / "pairs.csv")
-    return rows
+    return rows, whole
 
 
-def _report(folder: Path, show: Stages) -> None:
-    with show.stage("Write the report", command=f"relstudy report {folder}") as stage:
-        run_command("report", str(folder), show=show)
+def _report(folder: Path, interfaces: list[Path], show: Stages) -> None:
+    """The report, and the paper's tables where there are other interfaces."""
+    paper = [part for other in interfaces for part in ("--interface", str(other))]
+    arguments = [str(folder), "--by-source", *(["--paper-tables", *paper] if paper else [])]
+    with show.stage("Write the report", command=" ".join(["relstudy report", *arguments])) as stage:
+        run_command("report", *arguments, show=show)
         stage.outcome = str(folder / "report" / "index.html")

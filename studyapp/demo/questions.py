@@ -22,7 +22,7 @@ under a code that does not say who you are.
 '''
 instructions = '''
 Rate each picture from 1 (poor match) to 5 (good match). Think of someone who looks for pictures like the query: would
-they be glad to find this one? What is in a picture counts, where and when it plays, and the mood.
+they be glad to find this one? What is in a picture counts, where and when it is set, and the mood.
 
 Choose undecided where you cannot say. It is better than a guess.
 '''

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
@@ -18,23 +19,36 @@ from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.visit import Answer, visit_all
 
 
-def rate(folder: Path, panel: SimulatedPanel, show: Stages) -> tuple[dict[str, int], int]:
-    """The panel rates through the real pages; rater_id -> index in the panel, and how many ratings there were."""
+def rate(
+    folder: Path, panel: SimulatedPanel, show: Stages, whom: Sequence[int] | None = None
+) -> tuple[dict[str, int], int]:
+    """The panel rates the last round through the real pages.
+
+    Parameters
+    ----------
+    whom : indices of the raters who take part, who have not done so before; None for all
+
+    Returns
+    -------
+    rater_id -> index in the panel, and how many ratings there were
+    """
+    whom = range(len(panel.raters)) if whom is None else whom
     study = Study.load(folder)
     pairs = read_pairs(folder / "pairs.csv")
-    base = int((pairs["block"] == "base").sum())
+    base = pairs["block"] == "base"
     per_pair = max(block.ratings_per_pair for block in study.blocks if block.unique)
-    expected = base * len(panel.raters) + (len(pairs) - base) * per_pair
-    command = f"relstudy invite {folder} -n {len(panel.raters)}; relstudy serve {folder}"
+    new = int((~base & (pairs["round"] == pairs["round"].max())).sum())
+    expected = int(base.sum()) * len(whom) + new * per_pair
+    command = f"relstudy invite {folder} -n {len(whom)}; relstudy serve {folder}"
     with (
         show.stage("The panel rates in the web app", command=command, units=expected) as stage,
         serving(folder) as address,
         contextlib.closing(_Database(folder)) as database,
     ):
-        invitations = invite(database.store, study, len(panel.raters))
+        invitations = invite(database.store, study, len(whom))
         secret = read_secret(folder)
         items = {item_key(secret, item): item for item in panel.collection.query_ids}
-        answers = [_answers(panel, index, items) for index in range(len(invitations))]
+        answers = [_answers(panel, index, items) for index in whom]
         ends = visit_all(address, [invitation.path for invitation in invitations], answers, stage.advance)
         unfinished = [
             invitation.rater_id
@@ -43,8 +57,8 @@ def rate(folder: Path, panel: SimulatedPanel, show: Stages) -> tuple[dict[str, i
         ]
         if unfinished:
             raise RelstudyError(f"simulated rater {unfinished[0]} reached the end without a completion code")
-        stage.outcome = f"{len(panel.raters)} raters, {expected:,} ratings, each from consent to completion code"
-    return {invitation.rater_id: index for index, invitation in enumerate(invitations)}, expected
+        stage.outcome = f"{len(whom)} raters, {expected:,} ratings, each from consent to completion code"
+    return {invitation.rater_id: index for index, invitation in zip(whom, invitations, strict=True)}, expected
 
 
 class _Database:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # In the order of preference; those that need the extra come last, and only where it is installed.
 CORE_SYSTEMS = ("keywords", "colour")
@@ -12,6 +12,8 @@ EXTRA_SYSTEMS = ("gift-texture", "simplicity")
 # Scored after the fact, for the paper's comparison of all variants (table 5.7) and of colour against texture (5.10).
 # Those of GIFT rest on features that gift-texture has computed already; the concept models segment every picture.
 GIFT_VARIANTS = ("gift", "gift-colour")
+# Those that chose the pairs of Shirahatti and Barnard 2005.
+PAPER_SYSTEMS = ("gift", "simplicity", "romm-calib", "keywords")
 CONCEPT_VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test")
 
 
@@ -28,6 +30,9 @@ class Size:
     ratings_per_pair : k of the unique pairs
     raters : of the panel
     variants : systems that choose no pairs and are scored against the judgments of the others' pairs
+    choosing : systems that choose the pairs; empty for those that are installed
+    rounds : of pairs and raters, each later one shaped by the mappings of those before; 1 or 2
+    paper : whether the paper's tables are written, for which the base pairs are rated on other scales, too
     """
 
     images: int = 320
@@ -38,6 +43,14 @@ class Size:
     ratings_per_pair: int = 3
     raters: int = 12
     variants: tuple[str, ...] = GIFT_VARIANTS
+    choosing: tuple[str, ...] = ()
+    rounds: int = 1
+    paper: bool = False
+
+    def as_in_the_paper(self) -> Size:
+        """With the four systems that chose the paper's pairs, its five others, two rounds, and the paper's tables."""
+        others = ("gift-colour", "gift-texture", *CONCEPT_VARIANTS)
+        return replace(self, choosing=PAPER_SYSTEMS, variants=others, rounds=2, paper=True)
 
 
 SIZES = {

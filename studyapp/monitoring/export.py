@@ -21,7 +21,7 @@ from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
-from relstudy.studyapp.database.store import Store, assignments, pairs, raters
+from relstudy.studyapp.database.store import Store, assignments, pairs, raters, ratings
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 COLUMNS = (
@@ -37,6 +37,7 @@ COLUMNS = (
         "query_probability",
         "source",
         "rank",
+        "version",
     ),
     *SCALE_COLUMNS,
 )
@@ -57,14 +58,14 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
-        *(assignments.c.kind, assignments.c.position, assignments.c.surplus),
+        *(assignments.c.kind, assignments.c.position, assignments.c.surplus, ratings.c.version),
         every_revision=history,
     )
     with store.read() as connection:
         rows = [_record(row, scales, known_pairs) for row in connection.execute(query)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(["revision"] if history else [])])
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
-    return _as_drawn(frame.astype({**numbers, "rank": "Int64"}), study)
+    return _as_drawn(frame.astype({**numbers, "rank": "Int64", "version": "Int64"}), study)
 
 
 def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
@@ -138,6 +139,7 @@ def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, K
         "query_probability": row.query_probability,
         "source": row.source,
         "rank": row.rank,
+        "version": row.version,
         **(dict.fromkeys(SCALE_COLUMNS) if scale is None else scale.columns()),
     }
 

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 
 from relstudy.analysis.indices.uniformity import uniformity_error
 from relstudy.studyapp.assignment.answers import select_ratings
+from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, KnownPair
-from relstudy.studyapp.database.store import DONE, LEASED, OPEN, Store, assignments, pages, slots
+from relstudy.studyapp.database.store import DONE, LEASED, OPEN, Store, assignments, slots
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 _ANSWERS = select_ratings(assignments.c.rater, assignments.c.block, assignments.c.kind)
@@ -87,7 +88,8 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         state = read_state(connection)
         answers = connection.execute(_ANSWERS).all()
         people = read_raters(connection)
-        blocks = [_block(connection, block, answers, moment) for block in study.blocks]
+        catalogue = Catalogue(connection)
+        blocks = [_block(connection, catalogue, block, answers, moment) for block in study.blocks]
         not_shown = stored_not_shown(connection, study)
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
@@ -106,13 +108,12 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
     )
 
 
-def _block(connection: sa.Connection, block: Block, answers: Sequence[sa.Row[Any]], now: float) -> BlockStatus:
+def _block(
+    connection: sa.Connection, catalogue: Catalogue, block: Block, answers: Sequence[sa.Row[Any]], now: float
+) -> BlockStatus:
     name = block.name
     rated = [row for row in answers if row.block == name and row.kind == "pair"]
-    page_ids = connection.execute(
-        sa.select(pages.c.pair_ids).where(pages.c.block == name, pages.c.kind == "pair", pages.c.active)
-    ).scalars()
-    sizes = [len(pair_ids) for pair_ids in page_ids]
+    sizes = [len(catalogue.pages[page_id].pair_ids) for page_id in catalogue.of(name, "pair")]
     by_state = {OPEN: 0, LEASED: 0, DONE: 0}
     in_block = (slots.c.block == name) & slots.c.state.in_(by_state)
     grouped = sa.select(slots.c.state, sa.func.count()).where(in_block).group_by(slots.c.state)

@@ -55,6 +55,7 @@ class Round:
     pool : names of the systems that make the pool, in every round those of the first; empty: all that are given
     outside : results per query that are drawn from outside the pool, all alike
     strata : strata of about equal expected number, by inclusion probability, that each query's results are spread over
+    from_each : results that every system draws by itself, one of them for each page; 0: the systems draw together
     """
 
     number: int
@@ -72,6 +73,7 @@ class Round:
     pool: list[str] = field(default_factory=list)
     outside: int = 0
     strata: int = 1
+    from_each: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,7 @@ class CandidateProbabilities:
     probability : inclusion probability of each candidate given the query, float64 [entries]
     outside : that of each result outside the pool, 0 to 1
     scores : by system, its scores of the items
+    own : where every system draws by itself, the probability that it draws each candidate, float64 [systems, entries]
     """
 
     population: Population
@@ -98,6 +101,7 @@ class CandidateProbabilities:
     probability: np.ndarray
     outside: float
     scores: dict[str, ScoredItems]
+    own: np.ndarray | None = None
 
     @property
     def candidates(self) -> np.ndarray:
@@ -143,8 +147,9 @@ def candidate_probabilities(
     """The probabilities of a query's candidates, given that the query is drawn.
 
     First round: a_i = (1 - e) * mean over systems of R_si**-p / sum_j j**-p + e / N, and n a_i capped at 1, with ranks
-    among the N candidates. A system that cannot answer the query is left out of the mean. Later rounds:
-    `relstudy.studyapp.sampling.response_model`. Time and memory grow with the results that systems score.
+    among the N candidates. A system that cannot answer the query is left out of the mean. Where every system draws m
+    results by itself, pi_si is m times its own size measure, capped at 1, and pi_i = 1 - prod_s (1 - pi_si). Later
+    rounds: `relstudy.studyapp.sampling.response_model`. Time and memory grow with the results that systems score.
 
     Parameters
     ----------
@@ -180,6 +185,7 @@ def probabilities_in(this: Round, population: Population, scores: dict[str, Scor
         if this.shapes:
             shares[row] = this.shapes[name].density(ranked_by[name])
     floor = np.full((1, entries), this.floor / number if names else 1.0 / number)
+    own = None
     if this.shapes:
         # a later round: the expected number per query follows from the scores, so that categories come out even overall
         parts = np.vstack([(1 - this.floor) * shares, floor])
@@ -189,9 +195,14 @@ def probabilities_in(this: Round, population: Population, scores: dict[str, Scor
         probability = np.minimum(1.0, this.results * size)
     else:
         parts = np.vstack([(1 - this.floor) * shares / max(len(names), 1), floor])
-        probability = inclusion_probabilities(parts.sum(axis=0), this.results, last)
+        if this.from_each and names:
+            sizes = (1 - this.floor) * shares + floor
+            own = np.array([inclusion_probabilities(size, this.from_each, last) for size in sizes])
+            probability = 1 - np.prod(1 - own, axis=0)
+        else:
+            probability = inclusion_probabilities(parts.sum(axis=0), this.results, last)
     outside = min(1.0, this.outside / population.outside) if population.outside else 0.0
-    return CandidateProbabilities(population, (*names, RANDOM), parts, ranks, probability, outside, scores)
+    return CandidateProbabilities(population, (*names, RANDOM), parts, ranks, probability, outside, scores, own)
 
 
 def population_of(this: Round, query: Item, collection: Collection, scores: Mapping[str, ScoredItems]) -> Population:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import COLUMNS, INSIDE, OUTSIDE, ROUND
+from relstudy.common.pairs_table import COLUMNS, INSIDE, OUTSIDE, PAGE, ROUND, SOURCE_SEPARATOR
 from relstudy.common.reach import REACH
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study import Study
@@ -26,6 +26,7 @@ from relstudy.studyapp.sampling.drawing import (
 )
 from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+from relstudy.studyapp.sampling.population import Population
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.sources import Source, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
@@ -56,6 +57,7 @@ class SampleOptions:
     depth : draw from the pool of the systems' first results, so many of each; None: from all results
     outside : with a pool, how many more results to draw per query from outside it
     strata : strata that each query's results are spread over; see `Round`
+    one_from_each : every system draws an equal part of the results by itself, and a page shows one from each
     """
 
     systems: Sequence[str] | None = None
@@ -72,6 +74,7 @@ class SampleOptions:
     depth: int | None = None
     outside: int = 1
     strata: int = 1
+    one_from_each: bool = False
 
 
 def base_pages(study: Study | None) -> dict[str, int]:
@@ -187,6 +190,7 @@ def draw_sample_from(
         pool=[] if options.depth is None else [source.name for source in sources],
         outside=0 if options.depth is None else options.outside,
         strata=options.strata,
+        from_each=results_from_each(options, len(sources)),
     )
     scores = ScoreTableWriter(collection.ids, len(drawn_queries))
     expectation = Expectation()
@@ -214,14 +218,35 @@ def draw_sample_from(
             members = base_queries(pairs["query"].to_numpy()[rows_of], options.base_queries, rng)
             pairs.loc[rows_of[members], "block"] = "base"
             continue
+        if this.from_each:
+            key = pd.factorize(pd.MultiIndex.from_frame(pairs.loc[rows_of, ["query", PAGE]]))[0]
+            pages = -(-options.base * (key.max() + 1) // len(key))
+            pairs.loc[rows_of[base_queries(key, pages, rng)], "block"] = "base"
+            continue
         page = options.page.get(str(paradigm), 4 if paradigm == "image" else 1)
         chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
         pairs.loc[rows_of[chosen], "block"] = "base"
     pairs = number_pairs(pairs, rng, first=1)
     if options.depth is None:
         pairs = pairs.drop(columns="pool")
+    if not this.from_each:
+        pairs = pairs.drop(columns=PAGE)
     whole_pool = pd.concat(pools, ignore_index=True) if pools else None
     return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool)
+
+
+def results_from_each(options: SampleOptions, systems: int) -> int:
+    """How many results each system draws by itself; 0 where they draw together."""
+    if not options.one_from_each:
+        return 0
+    if options.strata > 1:
+        raise RelstudyError("with one result from each system on a page, results are not spread over strata")
+    if options.results % systems:
+        raise RelstudyError(
+            f"{options.results} results of a query do not share out evenly among {systems} systems; "
+            f"{max(options.results // systems, 1) * systems} would"
+        )
+    return options.results // systems
 
 
 def pool_table(query: Item, candidates: np.ndarray, depth: int, collection: Collection) -> pd.DataFrame:
@@ -271,13 +296,12 @@ def draw_results(
     """One query's pairs as columns, with the probability given the query and each result's position in the collection.
 
     `source` is drawn among the systems in proportion to their parts of the pair's size, as if the pair had come from a
-    mixture of one draw per system; `rank` is the rank in that system among the candidates, NaN for "random". Results
-    from outside the pool come last.
+    mixture of one draw per system; `rank` is the rank in that system among the candidates, NaN for "random". Where
+    systems draw by themselves, `source` names all that drew the pair, `rank` is the best of theirs, and `page` the
+    number of the page. Results from outside the pool come last.
     """
-    entries, positions = draw_entries(this, chances, rng)
-    cumulated = np.cumsum(chances.parts[:, entries], axis=0)
-    proposer = (cumulated < rng.random(len(entries)) * cumulated[-1]).sum(axis=0)
-    ranks = np.vstack([chances.ranks[:, entries], np.full(len(entries), np.nan)])
+    drawn = draw_together(this, chances, rng) if chances.own is None else draw_from_each(chances, chances.own, rng)
+    entries, positions = drawn.entries, drawn.positions
     inside = len(entries)
     beyond = np.empty(0, dtype=np.int64)
     if chances.population.outside:
@@ -288,8 +312,9 @@ def draw_results(
         "query_id": np.full(number, query.id, dtype=object),
         "result_id": collection.ids[np.r_[positions, beyond]],
         "paradigm": np.full(number, query.kind, dtype=object),
-        "source": np.r_[np.array(chances.names, dtype=object)[proposer], np.full(len(beyond), RANDOM, dtype=object)],
-        "rank": np.r_[ranks[proposer, np.arange(inside)], np.full(len(beyond), np.nan)],
+        "source": np.r_[drawn.source, np.full(len(beyond), RANDOM, dtype=object)],
+        "rank": np.r_[drawn.rank, np.full(len(beyond), np.nan)],
+        PAGE: np.r_[drawn.page, np.full(len(beyond), np.nan)],
         "given_query": np.r_[chances.probability[entries], np.full(len(beyond), chances.outside)],
         "query_probability": np.full(number, this.query_probability[query.kind]),
         "round": np.full(number, this.number),
@@ -298,18 +323,69 @@ def draw_results(
     }
 
 
-def draw_entries(
-    this: Round, chances: CandidateProbabilities, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw from a query's candidates: the entry that each result drawn belongs to, and its position."""
-    population = chances.population
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Results drawn of a query's candidates, arrays of one length.
+
+    Parameters
+    ----------
+    entries : which entry of the candidates a result belongs to, int64
+    positions : its position in the collection, int64
+    source : the system that proposed it, or several joined by ";", text
+    rank : its rank there among the candidates, the best one of several, NaN for "random"
+    page : number of its page, from 1; NaN where pages are not decided by the draw
+    """
+
+    entries: np.ndarray
+    positions: np.ndarray
+    source: np.ndarray
+    rank: np.ndarray
+    page: np.ndarray
+
+
+def draw_together(this: Round, chances: CandidateProbabilities, rng: np.random.Generator) -> Drawn:
+    """Draw by the mixture of the systems; the proposer is drawn by their parts of a pair's size."""
     stratum = None
     if this.strata > 1:
         stratum = probability_strata(chances.probability, chances.times, this.strata)
+    entries, positions = draw_entries(chances.population, chances.probability, rng, stratum)
+    cumulated = np.cumsum(chances.parts[:, entries], axis=0)
+    proposer = (cumulated < rng.random(len(entries)) * cumulated[-1]).sum(axis=0)
+    ranks = np.vstack([chances.ranks[:, entries], np.full(len(entries), np.nan)])
+    source = np.array(chances.names, dtype=object)[proposer]
+    rank = ranks[proposer, np.arange(len(entries))]
+    return Drawn(entries, positions, source, rank, np.full(len(entries), np.nan))
+
+
+def draw_from_each(chances: CandidateProbabilities, own: np.ndarray, rng: np.random.Generator) -> Drawn:
+    """Every system draws by itself (Shirahatti and Barnard 2005, appendix A.1.1), and page k shows its k-th result.
+
+    A result that several systems drew is shown once, on the first of its pages; the others then hold fewer results.
+
+    Parameters
+    ----------
+    own : the probability that each system draws each candidate, float64 [systems, entries]
+    """
+    draws = [draw_entries(chances.population, probability, rng) for probability in own]
+    system = np.repeat(np.arange(len(own)), [len(entries) for entries, _ in draws])
+    entries, positions = (np.concatenate([draw[part] for draw in draws]) for part in (0, 1))
+    shown = np.concatenate([1.0 + rng.permutation(len(entries)) for entries, _ in draws])
+    result, first, of = np.unique(positions, return_index=True, return_inverse=True)
+    rank, page = np.full(len(result), np.inf), np.full(len(result), np.inf)
+    np.minimum.at(rank, of, chances.ranks[system, entries])
+    np.minimum.at(page, of, shown)
+    proposers = [SOURCE_SEPARATOR.join(chances.names[each] for each in system[of == at]) for at in range(len(result))]
+    return Drawn(entries[first], result, np.array(proposers, dtype=object), rank, page)
+
+
+def draw_entries(
+    population: Population, probability: np.ndarray, rng: np.random.Generator, stratum: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw from a query's candidates: the entry that each result drawn belongs to, and its position."""
     if not population.others:
-        drawn = systematic_sample(chances.probability, rng, stratum)
+        drawn = systematic_sample(probability, rng, stratum)
         return drawn, population.candidates[drawn]
-    drawn, number = sparse_systematic_sample(chances.probability, population.others, rng, stratum)
+    drawn, number = sparse_systematic_sample(probability, population.others, rng, stratum)
     others = population.eligible.draw_others(number, population.candidates, rng)
     entries = np.r_[drawn, np.full(number, len(population.candidates), dtype=np.int64)]
     return entries, np.r_[population.candidates[drawn], others]
@@ -318,7 +394,7 @@ def draw_entries(
 def one_table(parts: Sequence[dict[str, np.ndarray]]) -> pd.DataFrame:
     """The pairs of all queries in one table."""
     pairs = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-    return pairs.assign(rank=pairs["rank"].astype("Int64"))
+    return pairs.assign(rank=pairs["rank"].astype("Int64"), **{PAGE: pairs[PAGE].astype("Int64")})
 
 
 def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> pd.DataFrame:
@@ -328,4 +404,4 @@ def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> p
     pairs = pairs.iloc[order].reset_index(drop=True)
     width = max(4, len(str(first + len(pairs) - 1)))
     pairs["pair_id"] = [f"p{number:0{width}d}" for number in range(first, first + len(pairs))]
-    return pairs[[*COLUMNS, *(name for name in pairs if name in ("pool", REACH) or ROUND.fullmatch(str(name)))]]
+    return pairs[[*COLUMNS, *(name for name in pairs if name in ("pool", REACH, PAGE) or ROUND.fullmatch(str(name)))]]

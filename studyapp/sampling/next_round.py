@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import read_pairs, round_column
+from relstudy.common.pairs_table import PAGE, read_pairs, round_column
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
@@ -238,8 +238,7 @@ def draw_next_round_from(
         )
     first = 1 + max((int(text) for text in pairs["pair_id"].str.extract(r"(\d+)$")[0].dropna()), default=0)
     old = pairs.assign(inclusion_probability=updated, **{round_column(key): each for key, each in firsts.items()})
-    if "pool" not in pairs:
-        added = added.drop(columns="pool")
+    added = added.drop(columns=[name for name in ("pool", PAGE) if name not in pairs])
     whole = pd.concat([old, number_pairs(added, rng, first)], ignore_index=True)
     whole.loc[whole["paradigm"] == options.paradigm, "query_probability"] = design.query_probability(options.paradigm)
     before = uniformity_table(rated, options.categories, column="judgment")

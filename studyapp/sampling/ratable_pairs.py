@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.pairs_table import PAGE, read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
@@ -13,7 +13,10 @@ from relstudy.studyapp.config.study_parts import KnownPair
 
 @dataclass(frozen=True)
 class Pair:
-    """A query and a result to be rated together; `block` is base, unique, practice or check."""
+    """A query and a result to be rated together; `block` is base, unique, practice or check.
+
+    Pairs of one query and `page` stand on a page together; None leaves that to chance.
+    """
 
     pair_id: str
     query_id: str
@@ -24,6 +27,11 @@ class Pair:
     query_probability: float | None
     rank: int | None
     block: str
+    page: int | None = None
+
+
+STORED = tuple(field.name for field in fields(Pair) if field.name != PAGE)
+"""What the database keeps of a pair; its page is kept with the pages."""
 
 
 def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
@@ -43,6 +51,7 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
     frame = read_pairs(path, "pair_id", items=items.by_id)
     kinds = [items[query_id].kind for query_id in frame["query_id"]]
     frame["paradigm"] = frame["paradigm"].where(frame["paradigm"] != "", kinds)
+    frame[PAGE] = frame.get(PAGE)
     rows = frame[[field.name for field in fields(Pair)]].astype(object)
     return [Pair(*row) for row in rows.where(rows.notna(), None).itertuples(index=False)]
 

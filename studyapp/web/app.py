@@ -16,10 +16,9 @@ from flask import Flask, Response, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
-from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.texts import Texts
+from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.store import DATABASE_ERRORS, Store, classify_error
 from relstudy.studyapp.web import pictures
 from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
@@ -27,17 +26,16 @@ from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ending, entry, practice, rating
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import prepare_templates, show
-from relstudy.studyapp.web.security import Limit, Sessions, Signer, add_headers
+from relstudy.studyapp.web.security import Sessions, Signer, add_headers
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import MessagePage
 
 BODY_LIMIT = 64 * 1024
+GUESSING_SECONDS = 600.0  # the stretch in which attempts are counted
 log = logging.getLogger("relstudy")
 
 
-def create_app(
-    folder: str | Path, *, store: Store | None = None, secure: bool | None = None, workers: int = 1
-) -> Flask:
+def create_app(folder: str | Path, *, store: Store | None = None, secure: bool | None = None) -> Flask:
     """The app that serves a study folder; the database must be up to date (`assignment.synchronisation.prepare`).
 
     Parameters
@@ -45,10 +43,10 @@ def create_app(
     folder : the study
     store : the database; default: the study's own
     secure : whether cookies are for https only; default: whether the study's url begins with https
-    workers : how many processes serve the study, so that limits on attempts hold for all together
     """
     study = Study.load(folder)
     secret = read_secret(folder)
+    database = store or Store.of_study(folder)
     app = Flask("studyapp", root_path=str(Path(__file__).parent))
     app.config.update(
         SECRET_KEY=secret,
@@ -65,15 +63,15 @@ def create_app(
         SEND_FILE_MAX_AGE_DEFAULT=3600,
     )
     app.extensions["relstudy"] = Site(
-        study=study,
-        store=store or Store.of_study(folder),
-        items=DisplayedItems.load(Path(folder), secret),
+        folder=Path(folder),
+        secret=secret,
+        store=database,
         signer=Signer(secret),
-        texts=Texts(study.texts),
-        link_limit=Limit(failures=max(2, 30 // workers), seconds=600),
-        password_limit=Limit(failures=max(2, 10 // workers), seconds=600),
-        passphrase_limit=Limit(failures=max(2, 10 // workers), seconds=600),
-        join_limit=_join_limit(study.entry.joins_per_address, workers),
+        at_start=study,
+        link_limit=Limit(database, "link", 30, GUESSING_SECONDS, secret),
+        password_limit=Limit(database, "password", 10, GUESSING_SECONDS, secret),
+        passphrase_limit=Limit(database, "passphrase", 10, GUESSING_SECONDS, secret),
+        join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (entry, rating, practice, ending, pictures, access, overview, raters, leases, invite, export):
         app.register_blueprint(module.blueprint)
@@ -87,10 +85,6 @@ def create_app(
     for kind in DATABASE_ERRORS:
         app.register_error_handler(kind, _database_error)
     return app
-
-
-def _join_limit(joins_per_address: int, workers: int) -> Limit | None:
-    return Limit(failures=max(2, joins_per_address // workers), seconds=600) if joins_per_address else None
 
 
 def _health() -> ResponseReturnValue:
@@ -117,6 +111,7 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _database_error(error: Exception) -> ResponseReturnValue:
+    current_site().answer_without_database()
     reason = classify_error(error)
     log.error(json.dumps({"event": "database", "trouble": reason, "error": type(error).__name__}))
     if reason == "broken":
@@ -129,7 +124,8 @@ def _not_saved(reason: str, status: int) -> ResponseReturnValue:
         return refusal_page(reason, status)
     texts = current_site().texts
     page = MessagePage(texts("error.heading"), texts(f"refused.{reason}"), request.path, texts("refused.again"))
-    return show("message.html", page), status, {"Retry-After": "5"}
+    again = {"Refresh": "5"} if status == 503 else {}  # it passes, and browsers ask again by themselves
+    return show("message.html", page), status, {"Retry-After": "5", **again}
 
 
 def _log_requests(app: Flask) -> None:

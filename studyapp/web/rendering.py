@@ -9,6 +9,7 @@ from collections.abc import Callable
 from flask import current_app
 from jinja2 import Environment
 from markupsafe import Markup
+from werkzeug.local import LocalProxy
 
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
@@ -24,8 +25,12 @@ def show(template: str, page: object, rater: Rater | None = None) -> str:
 
 
 def prepare_templates(environment: Environment, here: Site) -> None:
-    """Give all templates `text` (the texts), `study` and `cached_scale`."""
-    environment.globals.update(text=here.texts, study=here.study, cached_scale=cached_scale(environment))
+    """Give all templates `text` (the texts), `study` and `cached_scale`, of the version that answers a request."""
+    environment.globals.update(
+        text=lambda key, **values: here.texts(key, **values),
+        study=LocalProxy(lambda: here.study),
+        cached_scale=cached_scale(environment),
+    )
 
 
 def cached_scale(environment: Environment) -> Callable[..., Markup]:
@@ -36,7 +41,7 @@ def cached_scale(environment: Environment) -> Callable[..., Markup]:
     """
 
     @functools.lru_cache(maxsize=4096)
-    def draw(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
+    def draw(version: int, choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
         parts = environment.get_template("parts.html").module
         drawn: Markup = parts.scale(choices, undecided, name, chosen, legend)  # type: ignore[attr-defined]
         return drawn
@@ -44,7 +49,8 @@ def cached_scale(environment: Environment) -> Callable[..., Markup]:
     def scale(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
         # What was typed may be anything; only what the scale knows is worth keeping.
         is_choice = chosen == "undecided" or any(chosen == choice.value for choice in choices)
-        return draw(choices, undecided, name, chosen if is_choice else "", legend)
+        version = current_site().version  # its texts are in the markup
+        return draw(version, choices, undecided, name, chosen if is_choice else "", legend)
 
     return scale
 
@@ -86,4 +92,6 @@ def unavailable() -> tuple[str, int]:
     """The study is paused or closed."""
     state = current_site().state
     texts = current_site().texts
-    return show("message.html", MessagePage(texts(f"{state}.heading"), texts(f"{state}.text"))), 503
+    back = session.way_back(state, session.current_rater())
+    page = MessagePage(texts(f"{state}.heading"), texts(f"{state}.text"), back, texts("thanks.return") if back else "")
+    return show("message.html", page), 503

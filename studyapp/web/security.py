@@ -1,13 +1,12 @@
-"""Forms that cannot be forged, headers that keep pages to themselves, and limits on guessing."""
+"""Forms that cannot be forged, and headers that keep pages to themselves."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import secrets
-import threading
 import time
-from collections import deque
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -75,6 +74,15 @@ class _AnyClockSigner(itsdangerous.TimestampSigner):
         return (value, signed_at) if return_timestamp else value
 
 
+@dataclass(frozen=True)
+class ShownForm:
+    """When a page was shown, under which version of the study, and a hash of what it asked."""
+
+    at: float
+    version: int
+    asked: str
+
+
 class Signer:
     """Signs what goes into a form, for one purpose and one person.
 
@@ -97,17 +105,18 @@ class Signer:
         """Whether a form's token is this person's."""
         return hmac.compare_digest(self.csrf(who).encode(), token.encode())
 
-    def form(self, who: str, assignment: int) -> str:
-        """One showing of one page to one rater: a random number, the time, and the signature."""
-        return self._page(who, assignment).sign(secrets.token_hex(4)).decode()
+    def form(self, who: str, assignment: int, asked: str) -> str:
+        """One showing of one page to one rater: a random number, what it asks, the time, and the signature."""
+        return self._page(who, assignment).sign(f"{secrets.token_hex(4)}-{asked}").decode()
 
-    def form_shown_at(self, who: str, assignment: int, token: str) -> float | None:
-        """When the page of this form was shown; None when the form was not made for this rater and page."""
+    def shown_form(self, who: str, assignment: int, token: str) -> ShownForm | None:
+        """What a form says of itself; None when it was not made for this rater and page."""
         try:
-            _, shown_at = self._page(who, assignment).unsign(token.encode(), return_timestamp=True)
+            value, shown_at = self._page(who, assignment).unsign(token.encode(), return_timestamp=True)
         except itsdangerous.BadSignature:
             return None
-        return shown_at.timestamp()
+        _, version, asked = value.decode().split("-")
+        return ShownForm(shown_at.timestamp(), int(version), asked)
 
     def _page(self, who: str, assignment: int) -> _MillisecondSigner:
         return _MillisecondSigner(self._secret, f"form|{who}|{assignment}", **_SIGNATURE)
@@ -124,70 +133,3 @@ class _MillisecondSigner(itsdangerous.TimestampSigner):
 
     def timestamp_to_datetime(self, ts: int) -> datetime:
         return datetime.fromtimestamp(ts / 1000, UTC)
-
-
-MOST_CLIENTS = 10_000
-
-
-class Limit:
-    """At most so many failures per client in a stretch of time; kept in memory only.
-
-    The client's address is hashed with a salt that lives as long as the process, and never stored.
-
-    Examples
-    --------
-    >>> limit = Limit(failures=2, seconds=60)
-    >>> [limit.reached("a") or limit.fail("a") for _ in range(3)]
-    [None, None, True]
-    """
-
-    def __init__(self, failures: int, seconds: float) -> None:
-        self.failures = failures
-        self.seconds = seconds
-        self._salt = secrets.token_bytes(16)
-        self._times: dict[bytes, deque[float]] = {}
-        self._turn = threading.Lock()
-
-    def _key(self, client: str) -> bytes:
-        return hashlib.blake2b(client.encode(), key=self._salt, digest_size=12).digest()
-
-    def reached(self, client: str) -> bool:
-        """Whether this client must wait."""
-        with self._turn:
-            times = self._times.get(self._key(client))
-            return times is not None and len(self._recent(times)) >= self.failures
-
-    def fail(self, client: str) -> None:
-        """Note a failure."""
-        with self._turn:
-            self._note(client)
-
-    def attempt(self, client: str) -> bool:
-        """Count an attempt before it is looked at, so that many at once are no more; whether it is allowed."""
-        with self._turn:
-            times = self._times.get(self._key(client))
-            if times is not None and len(self._recent(times)) >= self.failures:
-                return False
-            self._note(client)
-            return True
-
-    def forgive(self, client: str) -> None:
-        """The last attempt was right, and does not count."""
-        with self._turn:
-            times = self._times.get(self._key(client))
-            if times:
-                times.pop()
-
-    def _note(self, client: str) -> None:
-        key = self._key(client)
-        times = self._recent(self._times.pop(key, deque()))
-        times.append(time.monotonic())
-        self._times[key] = times  # the last one now
-        if len(self._times) > MOST_CLIENTS:
-            del self._times[next(iter(self._times))]  # the one that has been quiet longest
-
-    def _recent(self, times: deque[float]) -> deque[float]:
-        oldest = time.monotonic() - self.seconds
-        while times and times[0] < oldest:
-            times.popleft()
-        return times

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+import click
 from flask import Flask
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.shown import say_not_shown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import write_address
-from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
@@ -63,11 +64,11 @@ def run(serving: Serving, *, reset_admin: bool = False) -> None:
 
 
 def _run(serving: Serving, *, reset_admin: bool) -> None:
-    study = prepare(serving.folder)
+    study = _take_over(serving.folder)
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
     # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.
-    app = create_app(serving.folder, secure=serving.secure, workers=serving.workers)
+    app = create_app(serving.folder, secure=serving.secure)
     listener = _listen(serving.host, serving.port)
     port = listener.getsockname()[1]
     address = study.url or f"http://{_shown(serving.host)}:{port}"
@@ -82,6 +83,32 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
         supervise(lambda: _work(serving, app, listener), serving.workers)
     else:
         _work(serving, app, listener)
+
+
+def _take_over(folder: Path) -> Study:
+    """Make the study's files what is served, and say what that changes.
+
+    Raises
+    ------
+    RelstudyError
+        where it would take something from raters at work or from what was rated; nobody asked for that by serving
+    """
+    store = Store.of_study(folder)
+    try:
+        store.migrate()
+        study, changes = change_study(folder, store, lambda changes: not changes.takes)
+        if changes.takes:
+            raise RelstudyError(
+                f"{folder}: the study's files are not what is served, and to change to them takes something away: "
+                f"{'; '.join(changes.sentences())}. `relstudy change {folder}` does it, or put the files back"
+            )
+    finally:
+        store.dispose()
+    if not changes.first and changes.version is not None:
+        for sentence in changes.sentences() or ["nothing that raters see"]:
+            click.echo(f"changed: {sentence}")
+        click.echo(f"every server goes on with version {changes.version} of the study")
+    return study
 
 
 def _note_address(folder: Path, study: Study, address: str) -> None:

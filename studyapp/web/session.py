@@ -80,6 +80,20 @@ def set_pending(entry: str, identity: str, parameters: dict[str, str]) -> None:
     session.permanent = True
 
 
+def way_back(outcome: str, rater: Rater | None = None) -> str:
+    """Where whoever is asking goes back to without having completed; empty where study.toml names nothing."""
+    entry = current_site().study.entry
+    identity, parameters = (rater.identity, rater.parameters) if rater is not None else _arrival()
+    code = entry.outcomes.get(outcome, "")
+    return entry.address(code, identity, parameters) if code else ""
+
+
+def _arrival() -> tuple[str, dict[str, str]]:
+    """Identity and parameters of who is on the way in; empty for anyone else."""
+    arrival = session.get("pending")
+    return (arrival["identity"], arrival["parameters"]) if isinstance(arrival, dict) else ("", {})
+
+
 def name(rater: Rater | None = None) -> str:
     """The text that forms are signed for: it names the rater or, where there is none yet, this visit."""
     return f"rater:{rater.id}:{rater.session_key}" if rater is not None else f"visit:{session.get('nonce', '')}"

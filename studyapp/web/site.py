@@ -2,58 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
-from flask import current_app
+from flask import current_app, g
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.raters import Rater
-from relstudy.studyapp.assignment.study_state import read_state, write_state
+from relstudy.studyapp.assignment.study_state import write_state
+from relstudy.studyapp.assignment.versions import Head, Version, join_version, read_head, read_version
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
+from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.store import Store, Transaction
-from relstudy.studyapp.web.security import Limit, Signer
+from relstudy.studyapp.web.security import Signer
 
 
-@dataclass
-class Site:
-    """A study as it is served: its settings, database, items and texts."""
+@dataclass(frozen=True)
+class Served:
+    """A version of the study, with what is worked out from it once."""
 
-    study: Study
-    store: Store
-    items: DisplayedItems
-    signer: Signer
-    texts: Texts
-    link_limit: Limit
-    password_limit: Limit
-    passphrase_limit: Limit
-    join_limit: Limit | None
-    _catalogue: Catalogue | None = field(default=None, repr=False)
-    _state: tuple[float, str] = field(default=(0.0, ""), repr=False)
+    version: Version
 
-    @property
-    def catalogue(self) -> Catalogue:
-        """The study's active pages and its pairs, read from the database once."""
-        if self._catalogue is None:
-            with self.store.read() as connection:
-                self._catalogue = Catalogue(connection)
-        return self._catalogue
-
-    def visit(self, connection: Transaction, rater: Rater, now: float) -> Visit:
-        """A rater at work in a transaction of this study's database."""
-        return Visit(connection, self.study, self.catalogue, rater, now)
+    @functools.cached_property
+    def texts(self) -> Texts:
+        return Texts(self.version.study.texts)
 
     @functools.cached_property
     def planned_pages(self) -> int:
         """How many pages a rater has from first to last, as long as the pool lasts."""
-        catalogue = self.catalogue
+        catalogue = self.version.catalogue
         total = 0
-        for block in self.study.blocks:
+        for block in self.version.study.blocks:
             pages = len(catalogue.of(block.name, "pair"))
             if block.unique and block.pages_per_rater is not None:
                 pages = min(pages, block.pages_per_rater)
@@ -61,15 +48,93 @@ class Site:
             total += pages + extra + min(block.repeats, pages)
         return total
 
+
+@dataclass
+class Site:
+    """A study as it is served: its settings, database, items and texts.
+
+    Each request is answered by one version of the study: the one that the database had when the request first asked,
+    or, where it writes, the one that its transaction sees.
+    """
+
+    folder: Path
+    secret: bytes
+    store: Store
+    signer: Signer
+    link_limit: Limit
+    password_limit: Limit
+    passphrase_limit: Limit
+    join_limit: Limit
+    at_start: Study
+    _served: Served | None = field(default=None, repr=False)
+    _state: tuple[float, str] = field(default=(0.0, ""), repr=False)
+
+    @property
+    def served(self) -> Served:
+        """The version of the study that answers this request."""
+        if "served" not in g:
+            with self.store.read_one() as connection:
+                head = read_head(connection)
+            if self._served is None or self._served.version.number != head.version:
+                with self.store.read() as connection:
+                    self._served = Served(read_version(connection, self.folder, self.secret))
+            g.served = self._served
+        return cast(Served, g.served)
+
+    def answer_without_database(self) -> None:
+        """Answer this request by what is known of the study: the database is away."""
+        if "served" not in g:
+            nothing = Version(0, self.at_start, DisplayedItems([]), Catalogue())
+            g.served = self._served or Served(nothing)
+
+    @property
+    def study(self) -> Study:
+        return self.served.version.study
+
+    @property
+    def version(self) -> int:
+        return self.served.version.number
+
+    @property
+    def items(self) -> DisplayedItems:
+        return self.served.version.items
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self.served.version.catalogue
+
+    @property
+    def texts(self) -> Texts:
+        return self.served.texts
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A transaction in which, and after which, this request sees one version and one state of the study."""
+        with self.store.write() as connection:
+            head = join_version(connection)
+            if self._served is None or self._served.version.number != head.version:
+                self._served = Served(read_version(connection, self.folder, self.secret))
+            g.served, g.state = self._served, self._shown_state(head)
+            yield connection
+
+    def visit(self, connection: Transaction, rater: Rater, now: float) -> Visit:
+        """A rater at work in a transaction of this study's database."""
+        return Visit(connection, self.study, self.catalogue, rater, now, self.version)
+
+    def _shown_state(self, head: Head) -> str:
+        return "paused" if head.state == "open" and self.study.paused else head.state
+
     @property
     def state(self) -> str:
-        """open, paused or closed; at most a second old."""
+        """open, paused or closed: as the request's transaction saw it, else at most a second old."""
+        if "state" in g:
+            return cast(str, g.state)
         read_at, state = self._state
         if time.monotonic() - read_at > 1 or not state:
-            with self.store.read() as connection:
-                state = read_state(connection)
+            with self.store.read_one() as connection:
+                state = self._shown_state(read_head(connection))
             self._state = (time.monotonic(), state)
-        return "paused" if state == "open" and self.study.paused else state
+        return state
 
     def set_state(self, state: str) -> None:
         """Open, pause or close the study; every process sees it within a second."""

@@ -46,7 +46,7 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 
 @pytest.fixture(scope="module")
 def result(panel: rs.CalibratedPanel) -> rs.Scores:
-    return rs.score({"keywords": KEYWORDS, "gift": read(GIFT)}, panel.judgments, replicates=200)
+    return rs.score({"keywords": KEYWORDS, "gift": read(GIFT)}, panel, replicates=200)
 
 
 def test_calibrate_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, Any]) -> None:
@@ -94,8 +94,80 @@ def test_score_takes_the_mappings_of_fit_as_the_command_takes_their_folder(
     mappings.save(tmp_path)
     ours = rs.score(KEYWORDS, panel, mappings=mappings, replicates=20)
     panel.judgments.to_csv(tmp_path / "j.csv", index=False)
+    panel.ratings.to_csv(tmp_path / "calibrated.csv", index=False)
     options = ["-j", tmp_path / "j.csv", "--mappings", tmp_path / "keywords.json", "--replicates", 20]
     assert ours.summary() == printed("score", KEYWORDS, *options)
+
+
+@pytest.mark.slow
+def test_score_by_a_column_and_against_a_saved_comparison_is_the_command(
+    panel: rs.CalibratedPanel, calibrated: tuple[Path, Any], tmp_path: Path
+) -> None:
+    judgments = tmp_path / "judgments.csv"
+    panel.judgments.assign(part=np.arange(len(panel.judgments)) % 2).to_csv(judgments, index=False)
+    saved, few = tmp_path / "saved.json", ("-j", judgments, "--replicates", 10, "--method", "none")
+    whole = printed("score", KEYWORDS, *few, "--by", "part", "--save", saved)
+    ours = rs.score(KEYWORDS, judgments, by="part", replicates=10, method="none")
+    assert ours.summary() == whole
+    assert ours.groups[["part", "system"]].values.tolist() == [["0", "keywords"], ["1", "keywords"]]
+    apart = printed("score", KEYWORDS, "-j", judgments, "--replicates", 10, "--by", "part", "--apart")
+    assert rs.score(KEYWORDS, judgments, by="part", apart=True, replicates=10).summary() == apart
+    placed = printed("score", GIFT, "--against", saved)
+    assert rs.score(GIFT, against=saved).summary() == placed
+    both = printed("score", GIFT, "-j", judgments, "--against", saved)
+    assert rs.score(GIFT, judgments, against=saved).summary() == both
+    assert any("gift is" in note for note in rs.score(GIFT, against=saved).notes)
+    with pytest.raises(rs.RelstudyError, match="already holds a system named 'keywords'"):
+        rs.score(KEYWORDS, against=saved)
+    with pytest.raises(rs.RelstudyError, match="groups are by a column of the judgments"):
+        rs.score(GIFT, against=saved, by="part")
+    with pytest.raises(rs.RelstudyError, match="the judgments: a path or a DataFrame is needed"):
+        rs.score(GIFT)
+
+
+WORDS = {"values": {"no": 1, "partly": 3, "Yes": 5}, "scale": "1-5", "missing": ["-"]}
+STATED = ["--values", "no=1,partly=3,yes=5", "--scale", "1-5", "--missing", "-"]
+
+
+def test_words_scale_and_missing_are_read_as_the_commands_read_them(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    ids = [(f"q{query}", f"x{query}-{result}") for query in range(6) for result in range(5)]
+    rows = [(q, x, *random.choice(["no", "partly", "yes", "-"], 3)) for q, x in ids]
+    wide = pd.DataFrame(rows, columns=["query_id", "result_id", "ann", "bob", "cy"])
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    scores = pd.DataFrame(ids, columns=["query_id", "result_id"]).assign(new=random.normal(size=len(ids)))
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    columns = dict.fromkeys(("ann", "bob", "cy"), "rating")
+    stated = ["--columns", "rating=ann,rating=bob,rating=cy", *STATED]
+    for source in (wide, tmp_path / "wide.csv"):
+        panel = rs.calibrate(source, columns=columns, method="none", **WORDS)
+        command = printed("calibrate", tmp_path / "wide.csv", "-o", tmp_path / "out", "--method", "none", *stated)
+        assert panel.summary() == command
+    assert rs.read_ratings(wide, columns=columns, **WORDS).scale.scale.low == 1
+    planned = printed("plan", "--ratings", tmp_path / "wide.csv", "--studies", 20, "--results", 4, *stated)
+    assert rs.plan(wide, columns=columns, studies=20, results=4, **WORDS).summary() == planned
+    judged = wide[["query_id", "result_id"]].assign(judgment=wide["ann"])
+    judged = judged[judged["judgment"] != "-"]
+    judged.to_csv(tmp_path / "judged.csv", index=False)
+    files = [tmp_path / "scores.csv", "-j", tmp_path / "judged.csv"]
+    fitted = printed("fit", *files, "-o", tmp_path / "m", "--method", "isotonic", "--folds", 2, *STATED)
+    assert rs.fit(scores, judged, method="isotonic", folds=2, **WORDS).summary() == fitted
+    few = {"replicates": 5, "method": "none", "weights": "equal"}
+    scored = printed("score", *files, "--replicates", 5, "--method", "none", "--weights", "equal", *STATED)
+    assert rs.score(scores, judged, **few, **WORDS).summary()["systems"] == scored["systems"]
+
+
+def test_what_is_said_about_a_table_is_refused_where_none_is_read(panel: rs.CalibratedPanel) -> None:
+    for use in (
+        lambda: rs.calibrate(panel.calibration.ratings, scale="1-5"),
+        lambda: rs.plan(panel, missing=["-"]),
+        lambda: rs.plan(scale="1-5"),
+        lambda: rs.fit(KEYWORDS, panel, values={"no": 1}),
+    ):
+        with pytest.raises(rs.RelstudyError, match="say how a table is read"):
+            use()
+    with pytest.raises(rs.RelstudyError, match="a number is needed for 'no', not 'one'"):
+        rs.read_ratings(EXAMPLE / "ratings.csv", values={"no": "one"})  # type: ignore[dict-item]
 
 
 def test_the_tables_of_a_result_hold_its_figures(result: rs.Scores) -> None:

@@ -39,7 +39,9 @@ def test_arrows_reach_every_result_and_the_button_and_come_back(take_seat: Calla
 
 def test_with_one_result_on_the_page_arrows_move_along_its_scale(take_seat: Callable[..., Seat]) -> None:
     page = take_seat(one_by_one("1-9")).page
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")  # to the scale
+    expect(page.locator("input:checked[type=radio]")).to_have_count(0)
+    page.keyboard.press("ArrowRight")  # along it
     expect(page.locator("input[value='2']")).to_be_checked()
     expect(page.locator("input[value='2']")).to_be_focused()
 

@@ -119,7 +119,7 @@ def test_a_page_says_where_one_is_what_is_asked_and_what_each_button_means(take_
     for name, radio in zip(names, second.get_by_role("radio").all(), strict=True):
         expect(radio).to_have_accessible_name(re.compile(f"^{name}$"))
     assert _texts(page, "[data-result='2'] .ends span") == ["poor match", "good match"]
-    expect(page.get_by_role("group", name=f"Result 1: {question}").get_by_role("radio").first).to_be_focused()
+    expect(page.get_by_role("group", name=f"Result 1: {question}")).to_be_focused()
 
 
 def test_an_earlier_page_says_that_it_saves_a_change_and_leads_on_to_where_one_was(

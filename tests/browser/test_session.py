@@ -252,7 +252,7 @@ def test_on_a_phone_the_query_that_stays_in_sight_never_covers_what_has_the_focu
 ) -> None:
     page = take_seat(width=360, height=740).page
     covered = """() => {
-        const face = document.activeElement.closest('.step').getBoundingClientRect();
+        const face = document.activeElement.closest('.step, .scale').getBoundingClientRect();
         const result = document.activeElement.closest('.result').getBoundingClientRect();
         const query = document.querySelector('.query').getBoundingClientRect();
         return result.top < query.bottom || face.bottom > innerHeight;

@@ -201,6 +201,15 @@ def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table: Write
     assert read_judgments(tmp_path / "j.csv").scale.how == "stated"
 
 
+@pytest.mark.parametrize("field", range(4))
+def test_qrels_that_are_not_utf_8_are_refused_and_no_id_is_changed(tmp_path: Path, field: int) -> None:
+    fields = [b"301", b"0", b"DOC-1", b"2"]
+    fields[field] += b"\xff"
+    (tmp_path / "qrels.txt").write_bytes(b"301 0 DOC-2 0\n" + b" ".join(fields) + b"\n")
+    with pytest.raises(RelstudyError, match=r"byte [0-9]+ is not UTF-8; save the qrels as UTF-8"):
+        read_judgments(tmp_path / "qrels.txt")
+
+
 def test_grades_of_qrels_start_at_zero_whatever_was_given(table: WriteTable) -> None:
     graded = read_judgments(table("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 -2", "graded.txt")).scale.scale
     assert (graded.low, graded.high, graded.cut) == (0, 3, 1.5)

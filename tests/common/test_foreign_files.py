@@ -12,6 +12,7 @@ import pytest
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
+from relstudy.common.records import read_records
 from relstudy.common.tables import read_table
 
 Write = Callable[[str | bytes, str], Path]
@@ -173,6 +174,28 @@ ARGILLA = [
     },
     {"id": "r2", "fields": {"query": "lamp"}, "responses": {"rating": [{"user_id": "u1", "value": 2}]}},
 ]
+ARGILLA_2 = [
+    {
+        "id": "r1",
+        "fields": {"query": "lamp"},
+        "metadata": {},
+        "suggestions": {"rating": {"value": 5, "score": None, "agent": None}},
+        "responses": {"rating": [{"value": 4, "user_id": "u1"}, {"value": 2, "user_id": "u2"}]},
+        "vectors": {},
+        "_server_id": "s1",
+    }
+]
+"""As Argilla 2 writes records to JSON."""
+ARGILLA_FLATTENED = [
+    {
+        "id": "r1",
+        "query": "lamp",
+        "rating.responses": [4, 2],
+        "rating.responses.users": ["u1", "u2"],
+        "rating.responses.status": ["submitted", "draft"],
+        "rating.suggestion": 5,
+    }
+]
 RRE = {
     "index": "shop",
     "topics": [
@@ -215,6 +238,8 @@ BOOK = {
         ),
         (POTATO_PAIRS, [{"instance_id": "i1", "quality": "4", "ok": "yes"}, {"instance_id": "i2", "quality": "good"}]),
         (POTATO_LINES, [{"user_id": "ann", "quality": "good"}, {"user_id": "bob", "slide": "73"}]),
+        (ARGILLA_2, [{"id": "r1", "user_id": "u1", "rating": "4"}, {"id": "r1", "user_id": "u2", "rating": "2"}]),
+        (ARGILLA_FLATTENED, [{"id": "r1", "query": "lamp", "user_id": "u1", "rating": "4"}]),
         (ARGILLA, [{"id": "r1", "user_id": "u1", "rating": "4"}, {"id": "r2", "user_id": "u1", "rating": "2"}]),
         (
             RRE,
@@ -279,3 +304,14 @@ def test_ratings_in_json_are_calibrated_as_they_stand(write: Write) -> None:
     path = write("\n".join(map(json.dumps, records)), "ratings.jsonl")
     ratings = read_ratings(path, reading=Reading.stated("rater_id=who,result_id=item,query_id=item,rating=grade"))
     assert len(ratings.frame) == 12 and ratings.scale.scale.name == "1-5"
+
+
+def test_what_argilla_does_not_tell_of_a_response_is_a_note(tmp_path: Path) -> None:
+    notes = {}
+    for name, records in (("by_question", ARGILLA_2), ("flattened", ARGILLA_FLATTENED), ("both", ARGILLA)):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(records), encoding="utf-8")
+        notes[name] = [note for note in read_records(path).notes if "submitted" in note]
+    assert "drafts and discarded may be among them" in notes["by_question"][0]
+    assert notes["flattened"] == ["only responses that were submitted are read"]
+    assert len(notes["both"]) == 2

@@ -53,7 +53,8 @@ def commands(page: str) -> Iterator[list[str]]:
         for line in body.replace("\\\n", " ").splitlines():
             line = line.strip().removeprefix("$ ").split(" # ")[0].split("   #")[0]
             if re.match(r"relstudy [a-z]", line):
-                yield shlex.split(re.split(r"[|>]", line)[0])
+                # up to a pipe or a redirection, which stand outside of quotes
+                yield shlex.split(re.split(r'[|>](?=(?:[^"]*"[^"]*")*[^"]*$)', line)[0])
 
 
 class Assets(HTMLParser):

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.web.app import create_app
+from tests.calibration.interfaces import ratings_of
 from tests.docs.test_docs import FILES, PAGES, RUN, blocks, run_line
 from tests.places import EXAMPLE, ROOT
 from tests.studyapp.browse import Browser
@@ -25,7 +26,11 @@ WHY_NOT = {
     "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
     "relstudy hash buckets itq.npz": "the page's first block makes itq.npz; tests/analysis/hashing/commands runs it",
     "relstudy hash encode itq --load": "needs the same itq.npz; tests/analysis/hashing/encoders runs it",
+    "relstudy calibrate tifa160-likert-anns.csv": "a file of another project; tests/project tries its columns",
+    "relstudy calibrate chatreport_test.csv": "a file of another project; tests/project tries its columns",
+    "relstudy report my-study --paper-tables": "takes a minute; tests/analysis/report/paper runs it",
     "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn anew",
+    "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""
 STANDS_FOR = {"FILE": "ratings.csv", "DIR": "my-study", "PAGE.html": "page.html", "BACKUP": "backup.db"}
@@ -71,6 +76,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
                f"-o {study}/mappings --method isotonic --folds 2") == 0  # fmt: skip
     assert run(f"backup {study} -o {folder}/backup.db") == 0
     shutil.copytree(study, folder / "demo")
+    ratings_of("1-5", "1-9", "binary").to_csv(folder / "interfaces.csv", index=False)
     scores = pd.read_csv(EXAMPLE / "scores" / "keywords.csv", dtype=str)
     copies = {"ratings.csv": "ratings.csv", "my-ratings.csv": "ratings.csv", "judgments.csv": "judgments.csv"}
     for name, source in copies.items():
@@ -112,7 +118,7 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         if re.match("relstudy (forget|restore|sample|status)", line):
             restored(workplace)
-        asks = re.match("relstudy (forget|restore)", line) and "--yes" not in line
+        asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)
 
 

@@ -188,7 +188,8 @@ def test_plan(
     at: int,
     changes: list[Mutation],
 ) -> None:
-    sizes = ("--studies", 20, "--results", 4, "--correlations", "0.9,0.1", "--json")
+    # a low power needs few queries, so that the simulated studies are small
+    sizes = ("--studies", 20, "--results", 4, "--correlations", "0.9,0.1", "--power", 0.2, "--json")
     if at % 2:
         excerpt = ratings[at // 2 % len(ratings)]
         path, _ = written(folder, excerpt, changes)

@@ -160,3 +160,25 @@ def test_the_tifa_release_fits_from_its_files_as_they_came(shared_data: Path, tm
     systems = json.loads(result.stdout)["systems"]
     assert len(systems) == 9 and len(read_mappings(tmp_path)) == 9
     assert systems["dsg|pali-17b"]["isotonic"]["in_sample"]["value"] == pytest.approx(0.581, abs=5e-4)
+
+
+def test_groups_are_fitted_each_by_itself_and_a_system_without_scores_there_is_named(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, judgments = tables
+    judged = pd.read_csv(judgments)
+    image = judged["query_id"].str[1:].astype(int) < 8
+    judged.assign(paradigm=np.where(image, "image", "text")).to_csv(judgments, index=False)
+    table = pd.read_csv(scores)
+    table.loc[~image, "a:b"] = np.nan
+    table.to_csv(scores, index=False)
+    common = (scores, "--method", "isotonic", "--leave-out", "title", "--direction", "a:b=lower")
+    done = run(*common, "-j", judgments, "-o", tmp_path / "out", "--by", "paradigm")
+    assert done.exit_code == 0, done.output
+    assert "text: no pair is scored by a:b" in done.stdout
+    written = sorted(path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.json"))
+    assert written == ["image/a_b-2.json", "image/a_b.json", "text/a_b.json"]
+    judged[image].to_csv(tmp_path / "image.csv", index=False)
+    assert run(*common, "-j", tmp_path / "image.csv", "-o", tmp_path / "alone").exit_code == 0
+    for name in ("a_b.json", "a_b-2.json"):
+        assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "out" / "image" / name).read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.answers import submit
+from relstudy.studyapp.assignment.answers import Showing, submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import finish, next_step, open_page
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
@@ -54,7 +54,7 @@ class Desk:
             held = find_rater_page(connection, rater, position, lock=True)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, rating)
-            submit(self.visit(connection, rater, now), held.assignment, answers, 1.0, form)
+            submit(self.visit(connection, rater, now), held.assignment, answers, Showing(form, 1.0))
 
     def work_through(self, rater: int, now: float = 0.0) -> int:
         count = 0

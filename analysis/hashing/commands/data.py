@@ -189,6 +189,12 @@ def split_command(
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
 @click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
+@click.option(
+    "--hold-out/--no-hold-out",
+    default=None,
+    help="Whether a tenth of the training items judges the epochs of deep encoders, as by default, or all are learned "
+    "from, as in the papers.",
+)
 @click.option("--margin", type=click.FloatRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
 @click.option("--shift", type=click.FloatRange(min=0), help="m of m-dsh, in bits; 4 by default.")
 @click.option("--save", help="Where to write the encoder (.npz), to apply it later.")

@@ -31,14 +31,14 @@ class EncodeJob:
     train_labels: str | None
     train_superclasses: str | None
     epochs: int | None
+    hold_out: bool | None
     margin: float | None
     shift: float | None
     save: str | None
     load: str | None
-
     alpha: float | None
 
-    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "margin", "shift")
+    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "hold_out", "margin", "shift")
     """The options that the baselines do not have."""
 
     def given(self, *names: str) -> list[str]:
@@ -53,7 +53,7 @@ class EncodeJob:
             raise click.UsageError("--margin is for dsh and dsh-dispersed; m-dsh has --shift.")
         if self.train_superclasses is not None and self.encoder != "dsh-dispersed":
             raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {self.encoder} learns from one class.")
-        chosen = {"epochs": self.epochs, "margin": self.margin, "shift": self.shift}
+        chosen = {name: getattr(self, name) for name in ("epochs", "hold_out", "margin", "shift")}
         return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -90,7 +90,7 @@ def deep_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[DeepEncoder, lis
         raise click.UsageError("--alpha is of grh.")
     need_extra()
     if job.load is not None:
-        unused = job.given("bits", "train", "train_labels", "train_superclasses", "epochs", "margin", "shift", "save")
+        unused = job.given("bits", "train", "train_labels", *job.DEEP_ALONE, "save")
         if unused:
             raise click.UsageError(f"--load brings everything; leave out {', '.join(unused)}.")
         encoder = _loaded(job.encoder, job.load)

@@ -72,6 +72,8 @@ PRESETS: dict[str, Conventions] = {
     # Jiang, Li and Li 2019: only division by the hits among the returned gives figures of the size of its table 2;
     # an empty ball is 0.
     "ramap": Conventions(denominator="hits", empty_ball="zero"),
+    # The same with 1/N+ over all relevant codes, as its section 2.3 prints AP.
+    "ramap-printed": Conventions(denominator="relevant", empty_ball="zero"),
     # HashNet's evaluator divides by the hits among the first K and leaves out a query without any.
     "hashnet": Conventions(denominator="hits", no_hit="skip"),
     # DeepHash-pytorch's CalcTopMap divides by the hits among the first K; a query without any counts as 0.

@@ -14,10 +14,11 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.sweep import LookUp
-from relstudy.analysis.hashing.metrics.ball import lookup_cost
+from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap_from_precision
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.first_ranks import TIES
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.figures import MUTED, SERIES, drawing, svg
@@ -25,6 +26,8 @@ from relstudy.common.tables import write_text
 
 MOST_PROBES = 1000
 """How many times the database's size the probes are drawn to."""
+MOST_RADIUS = 12
+"""In the pictures by radius of several systems, as in the source; beyond it a look-up probes too many codes."""
 
 
 def radius_curves(table: CountTable, conventions: Conventions, *, alone: bool = False) -> str:
@@ -74,6 +77,40 @@ def precision_recall_curves(tables: Mapping[str, CountTable], conventions: Conve
         return svg(figure, "Precision against recall over Hamming radii", alone=alone)
 
 
+def radius_comparison(tables: Mapping[str, CountTable], conventions: Conventions, *, alone: bool = False) -> str:
+    """RAMAP@R, precision within R and queries with an empty ball, a line a system; mAP stands beside its name.
+
+    Jiang, Li and Li 2019, figures 4 to 6: systems of one mAP may differ in RAMAP, and precision at a large radius may
+    order them otherwise than at a small one.
+    """
+    shown = {name: table for name, table in tables.items() if table.by_rank is None}
+    radii = range(min(MOST_RADIUS, *(table.bits for table in shown.values())) + 1)
+    with drawing(10.4, 3.2) as figure:
+        left, middle, right = figure.subplots(1, 3)
+        for (name, table), colour in zip(shown.items(), cycle(SERIES), strict=False):
+            precision = np.nan_to_num(
+                precision_recall_by_radius(table, empty_ball=conventions.empty_ball).precision_macro, nan=0.0
+            )
+            empty = [cost["empty"] for cost in lookup_cost(table)]
+            mean = mean_average_precision(table, None, conventions.denominator, conventions.no_relevant).expected
+            label = name if mean is None else f"{name} (mAP {mean:.3f})"
+            ramaps = np.array([ramap_from_precision(precision[: r + 1], table.bits) for r in radii])
+            left.plot(radii, np.where(ramaps > 0, ramaps, np.nan), color=colour, marker="o", ms=3, label=label)
+            middle.plot(radii, [precision[r] for r in radii], color=colour, marker="o", ms=3)
+            right.plot(radii, [empty[r] for r in radii], color=colour, marker="o", ms=3)
+        left.set(yscale="log", ylabel="RAMAP@R")
+        left.yaxis.set_major_locator(LogLocator(numticks=8))
+        left.yaxis.set_major_formatter("{x:g}")
+        left.yaxis.set_minor_formatter(NullFormatter())
+        middle.set(ylabel="precision within R", ylim=(0, 1.02))
+        right.set(ylabel="queries with an empty ball", ylim=(0, None))
+        for axes in (left, middle, right):
+            axes.set_xlabel("Hamming radius R")
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        figure.legend(loc="outside right center")
+        return svg(figure, "RAMAP, precision and empty balls by Hamming radius", alone=alone)
+
+
 def write_comparison_figures(
     tables: Mapping[str, CountTable], folder: str | os.PathLike[str], conventions: Conventions
 ) -> list[Path]:
@@ -83,6 +120,8 @@ def write_comparison_figures(
         "precision_recall.svg": precision_recall_curves(tables, conventions, alone=True),
         "ranking.svg": ranking_curves(tables, conventions, alone=True),
     }
+    if any(table.by_rank is None for table in tables.values()):
+        pictures["radius.svg"] = radius_comparison(tables, conventions, alone=True)
     return _write(pictures, folder)
 
 

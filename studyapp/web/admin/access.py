@@ -50,7 +50,7 @@ def set_password(folder: Path, password: str, *, first: bool = False) -> None:
 
 def _hash() -> str:
     try:
-        return (current_site().study.folder / "admin.hash").read_text(encoding="ascii").strip()
+        return (current_site().folder / "admin.hash").read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return ""
 
@@ -58,7 +58,7 @@ def _hash() -> str:
 def _fingerprint() -> str:
     """What a session is signed in under: the password, and the time between two logouts (FOLDER/admin.logout)."""
     try:
-        last_logout = (current_site().study.folder / "admin.logout").read_text(encoding="ascii")
+        last_logout = (current_site().folder / "admin.logout").read_text(encoding="ascii")
     except FileNotFoundError:
         last_logout = ""
     return hashlib.sha256(f"{_hash()}|{last_logout}".encode()).hexdigest()[:16]
@@ -127,7 +127,7 @@ def check() -> ResponseReturnValue:
 
 
 def _setup_holds(token: str) -> bool:
-    folder = current_site().study.folder
+    folder = current_site().folder
     if (folder / "admin.hash").exists():
         return False
     try:
@@ -141,7 +141,7 @@ def _require_setup(token: str) -> None:
     if current_site().link_limit.reached(session.client()):
         abort(429)
     if not _setup_holds(token):
-        current_site().link_limit.fail(session.client())
+        current_site().link_limit.attempt(session.client())
         abort(404, description="link")
 
 
@@ -164,7 +164,7 @@ def choose(token: str) -> ResponseReturnValue:
         page = PasswordPage(new=True, action=f"/admin/setup/{token}", message=message, shortest=SHORTEST)
         return show("login.html", page), 422
     try:
-        set_password(current_site().study.folder, password, first=True)
+        set_password(current_site().folder, password, first=True)
     except FileExistsError:  # somebody else was quicker with the same link
         abort(404, description="link")
     return _become_admin()
@@ -176,6 +176,6 @@ def logout() -> ResponseReturnValue:
     if is_admin():
         session.require_csrf()
         flask_session.clear()
-        write_private(current_site().study.folder / "admin.logout", secrets.token_hex(8))
+        write_private(current_site().folder / "admin.logout", secrets.token_hex(8))
     flask_session.clear()
     return redirect("/admin/login", 303)

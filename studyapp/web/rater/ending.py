@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from flask import Blueprint, abort, redirect, request
+from flask import Blueprint, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.answers import share_decided
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
-from relstudy.studyapp.assignment.raters import lock_rater, record_exit_answers
+from relstudy.studyapp.assignment.raters import record_exit_answers
+from relstudy.studyapp.assignment.sequence import count_answered
 from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rater.locked_visit import locked_visit
 from relstudy.studyapp.web.rater.navigation import address, advance
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import paragraphs, show, unavailable
@@ -59,14 +61,10 @@ def answer() -> ResponseReturnValue:
     errors = {q.id: error for q in here.study.questions if (error := _wrong(q, given[q.id]))}
     if errors:
         return show("questions.html", QuestionsPage(_views(given, errors)), rater), 422
-    with here.store.write() as connection:
-        locked = lock_rater(connection, rater.id)
-        if locked is None:
-            abort(401, description="session")
-        visit = here.visit(connection, locked, time.time())
+    with locked_visit(rater.id) as visit:
         if not is_at_end(visit):
             return redirect("/rate", 303)
-        record_exit_answers(connection, locked, given, visit.now)
+        record_exit_answers(visit.connection, visit.rater, given, visit.now)
     return redirect(address(advance(rater.id)), 303)
 
 
@@ -99,11 +97,13 @@ def thanks() -> ResponseReturnValue:
     with here.store.read_one() as connection:
         more_to_rate = here.state == "open" and any_left(connection, rater.id, study.blocks, time.time())
         earned = share_decided(connection, rater) >= study.entry.code_needs_decided
+        outcome = "undecided" if count_answered(connection, rater) else "full"
     message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
+    completed = study.entry.address(rater.completion_code, rater.identity, rater.parameters)
     page = ThanksPage(
         paragraphs(study.thanks or here.texts("thanks.default")),
         rater.completion_code if earned else "",
-        study.entry.completion_url.replace("{code}", rater.completion_code) if earned else "",
+        completed if earned else session.way_back(outcome, rater),
         more_to_rate and any(block.unique and block.more for block in study.blocks),
         message if earned else here.texts("thanks.nocode"),
     )
@@ -116,8 +116,11 @@ def wait() -> ResponseReturnValue:
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
-    if rater.started_at is None or rater.finished_at is not None:
+    if rater.started_at is None or rater.finished_at is not None or current_site().state != "open":
         return redirect("/rate")
+    with locked_visit(rater.id) as visit:
+        if next_step(visit).name != "wait":
+            return redirect("/rate")
     texts = current_site().texts
     return show("wait.html", WaitPage(texts("wait.heading"), texts("wait.text")), rater)
 
@@ -132,11 +135,7 @@ def finish_now() -> ResponseReturnValue:
     here = current_site()
     if here.state != "open":
         return unavailable()
-    with here.store.write() as connection:
-        locked = lock_rater(connection, rater.id)
-        if locked is None:
-            abort(401, description="session")
-        visit = here.visit(connection, locked, time.time())
+    with locked_visit(rater.id) as visit:
         if not is_at_end(visit) or next_step(visit).name != "wait":
             return redirect("/rate", 303)
         if not here.study.questions:
@@ -151,16 +150,11 @@ def more() -> ResponseReturnValue:
     if rater is None:
         return redirect("/consent", 303)
     session.require_csrf(rater)
-    here = current_site()
-    if here.state != "open":
+    if current_site().state != "open":
         return unavailable()
-    with here.store.write() as connection:
-        locked = lock_rater(connection, rater.id)
-        if locked is None:
-            abort(401, description="session")
-        if locked.finished_at is None:
+    with locked_visit(rater.id) as visit:
+        if visit.rater.finished_at is None:
             return redirect("/rate", 303)
-        visit = here.visit(connection, locked, time.time())
         step = next_step(visit, hand_out=False)
         if step.name != "rate":
             step = next_step(add_pages(visit))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 
@@ -15,7 +16,7 @@ from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
+from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, MessagePage, SwitchPage
 
 blueprint = Blueprint("entry", __name__)
 
@@ -40,7 +41,7 @@ def _invited(token: str) -> Rater:
         with current_site().store.read() as connection:
             rater = find_rater(connection, "personal", token_identity(token))
     if rater is None:
-        current_site().link_limit.fail(session.client())
+        current_site().link_limit.attempt(session.client())
         abort(404, description="link")
     return rater
 
@@ -77,7 +78,8 @@ def join() -> ResponseReturnValue:
     if rule is None:
         abort(404)
     identity = request.args.get(entry.id_parameter, "").strip()
-    if not identity or len(identity) > 200 or not identity.isprintable():
+    # A placeholder that the platform did not fill in would make one rater of all who come with it.
+    if not identity or len(identity) > 200 or not identity.isprintable() or re.search(r"\{\{|\$\{|^\{.*\}$", identity):
         abort(400, description="parameter")
     parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters}
     rater = session.current_rater()
@@ -137,13 +139,11 @@ def agree() -> ResponseReturnValue:
         if not hmac.compare_digest(given.encode(), current_site().study.entry.passphrase.encode()):
             return _consent_page(rater, current_site().texts("passphrase.wrong"), 403)
         guesses.forgive(session.client())
-    limit = current_site().join_limit
-    if rater is None and limit is not None:
-        if limit.reached(session.client()):
-            abort(429)
-        limit.fail(session.client())
+    most = current_site().study.entry.joins_per_address
+    if rater is None and most and not current_site().join_limit.attempt(session.client(), most):
+        abort(429)
     now = time.time()
-    with current_site().store.write() as connection:
+    with current_site().write() as connection:
         if rater is None:
             assert arrival is not None
             returning = find_rater(connection, arrival["entry"], arrival["identity"])
@@ -153,6 +153,22 @@ def agree() -> ResponseReturnValue:
         record_consent(connection, rater, now)
     session.sign_in(rater)
     return redirect("/instructions", 303)
+
+
+@blueprint.post("/decline")
+def decline() -> ResponseReturnValue:
+    """Consent withheld: nothing is kept, and the way back is shown."""
+    rater = None if session.pending() else session.current_rater()
+    session.require_csrf(rater)
+    if rater is not None and rater.consented_at is not None:
+        return redirect("/rate", 303)
+    back = session.way_back("no_consent", rater)
+    flask_session.clear()
+    texts = current_site().texts
+    page = MessagePage(
+        texts("declined.heading"), texts("declined.text"), back or "/", texts("thanks.return" if back else "error.home")
+    )
+    return show("message.html", page)
 
 
 @blueprint.get("/instructions")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
-from flask import abort
-
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
-from relstudy.studyapp.assignment.raters import lock_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.web.rater.locked_visit import locked_visit
 from relstudy.studyapp.web.site import current_site
 
 
@@ -20,13 +16,8 @@ def address(step: Step) -> str:
 
 def advance(rater_id: int) -> Step:
     """Where the rater goes next; while the study is open, pages are laid out or handed out first as needed."""
-    here = current_site()
-    hand_out = here.state == "open"
-    with here.store.write() as connection:
-        rater = lock_rater(connection, rater_id)
-        if rater is None:
-            abort(401, description="session")
-        visit = here.visit(connection, rater, time.time())
+    with locked_visit(rater_id) as visit:
+        hand_out = current_site().state == "open"
         if hand_out:
             start(visit)
         return move_on(visit, hand_out=hand_out)

@@ -8,14 +8,13 @@ import time
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.answers import LockedError, submit
+from relstudy.studyapp.assignment.answers import LockedError, Showing, submit
 from relstudy.studyapp.assignment.next_page import needs_opening, open_page
 from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
-from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on
-from relstudy.studyapp.web.rater.rating_page import build_rating_page, read_choices
+from relstudy.studyapp.web.rater.rating_page import asked_on, build_rating_page, can_be_shown, read_choices
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -65,6 +64,8 @@ def rate(position: int) -> ResponseReturnValue:
     if assignment is None or (assignment.answered_at is None and page.too_early):
         return redirect("/rate")
     here = current_site()
+    if not can_be_shown(assignment):
+        return redirect("/rate")
     choices: dict[str, str] = {}
     if assignment.answered_at is not None:
         choices = read_choices(assignment)
@@ -79,7 +80,7 @@ def rate(position: int) -> ResponseReturnValue:
 def _open(rater: Rater, position: int) -> RaterPage | None:
     """The page as the rater may now see it, with its lease begun anew; None when they have to go elsewhere."""
     here = current_site()
-    with here.store.write() as connection:
+    with here.write() as connection:
         locked = lock_rater(connection, rater.id)
         if locked is None:
             return None
@@ -95,27 +96,32 @@ def save(position: int) -> ResponseReturnValue:
         return refusal_page("session", 401)
     here = current_site()
     form = request.form.get("form", "")
-    hand_out = here.state == "open"
-    with here.store.write() as connection:
-        if read_state(connection) == "closed":
+    with here.write() as connection:
+        if here.state == "closed":
             return refusal_page("closed", 409)
         page = find_rater_page(connection, claimed, position, lock=True)
         if page is None or not session.may_rate(page.rater):
             return refusal_page("session", 401)
         visit, assignment = here.visit(connection, page.rater, time.time()), page.assignment
-        shown_at = assignment and here.signer.form_shown_at(session.name(page.rater), assignment.id, form)
-        if assignment is None or shown_at is None:
+        shown = assignment and here.signer.shown_form(session.name(page.rater), assignment.id, form)
+        if assignment is None or shown is None:
             return refusal_page("form", 400, again=False)
+        is_as_shown = asked_on(assignment).endswith(f"-{shown.asked}")
         answers, typed, errors = _answers(assignment)
-        if not errors:
-            seconds = _seconds(visit.now - shown_at) / len(answers)
+        hand_out = here.state == "open"
+        if is_as_shown and not errors:
+            seconds = _seconds(visit.now - shown.at) / len(answers)
             try:
-                submit(visit, assignment, answers, seconds, form)
+                submit(visit, assignment, answers, Showing(form, seconds, shown.version))
             except LockedError:
                 return refusal_page("locked", 409, again=False)
             step = move_on(visit, hand_out=hand_out)
             at_once = PAGE in request.headers and step.name == "rate"
             following = open_page(visit, step.position, hand_out=hand_out) if at_once else None
+    if not is_as_shown:
+        chosen = read_choices(assignment) if assignment.answered_at is not None else {}
+        changed = build_rating_page(page, assignment, chosen, message=here.texts("rate.changed"))
+        return show("rate.html", changed, page.rater), 409
     if errors:
         message = next(iter(errors.values()))
         refused = build_rating_page(page, assignment, typed, form=form, message=message, errors=errors)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Mapping
 
 from relstudy.common.scales import show_value
@@ -31,7 +33,7 @@ def build_rating_page(
     earlier = assignment.answered_at is not None
     return RatingPage(
         number=assignment.position,
-        total=max(assignment.position, here.planned_pages + rater.extra_pages),
+        total=max(assignment.position, here.served.planned_pages + rater.extra_pages),
         answered=_answered(page, assignment),
         practice=assignment.kind == "practice",
         paradigm=query.kind,
@@ -50,7 +52,7 @@ def build_rating_page(
             )
             for number, pair in enumerate(pairs, start=1)
         ),
-        form=form or here.signer.form(session.name(rater), assignment.id),
+        form=form or here.signer.form(session.name(rater), assignment.id, asked_on(assignment)),
         action=f"/rate/{assignment.position}",
         earlier=earlier,
         back=f"/rate/{assignment.position - 1}" if assignment.position > rater.locked_to + 1 else "",
@@ -58,6 +60,29 @@ def build_rating_page(
         preload=_pictures(here, page.upcoming or []),
         message=message,
     )
+
+
+def can_be_shown(assignment: Assignment) -> bool:
+    """Whether the study still has what a page asks: of an answered one, its block and its items may be gone."""
+    here = current_site()
+    shown = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    has_items = all({pair.query_id, pair.result_id} <= here.items.by_id.keys() for pair in shown)
+    return has_items and any(block.name == assignment.block for block in here.study.blocks)
+
+
+def asked_on(assignment: Assignment) -> str:
+    """What a page asks, in short: a form holds for it as long as it is the same, in whichever version of the study.
+
+    "3-1f0c9a2b77aa" is the third version, and a hash of query, results, question and scale.
+    """
+    here = current_site()
+    block = here.study.block(assignment.block)
+    pairs = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    looks = [here.items[item_id].look for pair in pairs for item_id in (pair.query_id, pair.result_id)]
+    words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
+    asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
+    keyed = hmac.new(here.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it
+    return f"{here.version}-{keyed.hexdigest()[:12]}"
 
 
 def read_choices(assignment: Assignment) -> dict[str, str]:

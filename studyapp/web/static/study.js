@@ -31,9 +31,11 @@
   const results = (form) => $$(".result", form);
   const radios = (result) => $$("input[type=radio]", result);
   const chosen = (result) => radios(result).find((radio) => radio.checked);
+  // A ring on a value before anybody chose one would look like an answer, and the first value would be it: the focus is
+  // on the whole result until then.
+  const ownPlace = (result) => chosen(result) || $("fieldset.scale", result);
   const focusResult = (result) => {
-    const target = chosen(result) || radios(result)[0];
-    target.focus({ preventScroll: true });
+    ownPlace(result).focus({ preventScroll: true });
     result.scrollIntoView({ block: "nearest" });
   };
   const current = (form) => {
@@ -75,7 +77,7 @@
       return;
     }
     if (event.key === "Enter") {
-      const plain = event.target === document.body || event.target.matches("main, input[type=radio]");
+      const plain = event.target === document.body || event.target.matches("main, fieldset.scale, input[type=radio]");
       if (plain) { event.preventDefault(); form.requestSubmit(); }
       return;
     }
@@ -90,6 +92,9 @@
       if (results(form).length > 1 && (event.target === document.body || event.target.closest(".result, main") ) && !event.shiftKey) {
         event.preventDefault();
         move(form, event.key);
+      } else if (event.target.matches("fieldset.scale")) {
+        event.preventDefault();
+        radios(event.target)[0].focus();
       }
       return;
     }
@@ -129,10 +134,27 @@
     },
     stamp(form) {
       const field = form.elements.seconds;
-      if (field) field.value = ((this.sum + (this.since ? performance.now() - this.since : 0)) / 1000).toFixed(2);
+      const seconds = (this.sum + (this.since ? performance.now() - this.since : 0)) / 1000;
+      if (field) field.value = seconds.toFixed(2);
+      this.page = seconds;
     },
   };
   document.addEventListener("visibilitychange", () => timer.turn());
+
+  // --- how long it will still take, from the pages so far ---------------------------------------------------------
+  const pace = {
+    add(seconds) {
+      const { sum = 0, pages = 0 } = storage.read("pace");
+      storage.write("pace", { sum: sum + seconds, pages: pages + 1 });
+    },
+    show() {
+      const { sum = 0, pages = 0 } = storage.read("pace");
+      const left = $("[data-left]"), bar = $(".progress progress");
+      if (!left || !bar || pages < 3) return;
+      const minutes = Math.ceil((bar.max - bar.value) * sum / pages / 60);
+      left.textContent = ` · ${left.dataset.left.replace("{minutes}", minutes)}`;
+    },
+  };
 
   // --- saving ---------------------------------------------------------------------------------------------------
   const note = (form, kind, strong, words, button) => {
@@ -197,9 +219,13 @@
     if (next || response.redirected) {
       const address = next ? new URL(next, location.href).href : response.url;
       storage.drop(draftName(form));
+      pace.add(timer.page);
       return response.ok ? show(answer, address) : location.assign(address);
     }
-    if (response.status === 422 && $("form[data-rating]", answer)) return show(answer, location.href);
+    if ([409, 422].includes(response.status) && $("form[data-rating]", answer)) {
+      if (response.status === 409) storage.drop(draftName(form)); // it was for the page as it was
+      return show(answer, location.href);
+    }
     const words = $("[data-message]", answer);
     const told = words ? words.textContent : form.dataset.offline;
     if (response.status === 503) return tryLater(form, patience, told); // busy: it passes
@@ -313,13 +339,15 @@
       return;
     }
     timer.begin();
+    pace.show();
+    for (const scale of $$("fieldset.scale", form)) scale.tabIndex = -1; // takes the focus, and is no stop of the tab key
     form.noValidate = true; // the browser's bubbles give way to words of the study's own language
     restoreDraft(form);
     const box = $("[data-keys]");
     if (box) box.checked = !storage.read("keys").off;
     const first = results(form).find((result) => !chosen(result)) || results(form)[0];
     if (first && keysOn() && matchMedia("(any-pointer: fine)").matches) {
-      (chosen(first) || radios(first)[0]).focus({ preventScroll: true });
+      ownPlace(first).focus({ preventScroll: true });
     } else if (swapped) {
       $("main").focus({ preventScroll: true }); // a screen reader begins with the new page, not where the old one ended
     }

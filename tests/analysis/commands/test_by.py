@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -89,3 +90,46 @@ def test_a_group_of_few_pairs_leaves_out_who_has_none_there(folder: Path) -> Non
     table.to_csv(folder / "judgments.csv", index=False)
     by = json.loads(run(folder, "--by", "kind", "--json").stdout)["by"]
     assert list(by["groups"]) == ["usual"]
+
+
+@pytest.mark.slow
+def test_apart_maps_each_group_as_if_the_other_had_never_been_asked(folder: Path) -> None:
+    by = json.loads(run(folder, "--by", "paradigm", "--apart", "--json").stdout)["by"]
+    together = json.loads(run(folder, "--by", "paradigm", "--json").stdout)["by"]
+    assert by["mapped_apart"] and not together["mapped_apart"]
+    table = pd.read_csv(folder / "judgments.csv")
+    table[table["paradigm"] == "text"].to_csv(folder / "part.csv", index=False)
+    content = CliRunner().invoke(
+        main, ["score", str(folder / "scores.csv"), "-j", str(folder / "part.csv"), "--replicates", "50", "--json"]
+    )
+    for system, alone in json.loads(content.stdout)["systems"].items():
+        text = by["groups"]["text"]["systems"][system]
+        assert text["mapped"]["pearson"] == alone["mapped"]["pearson"]
+        assert text["mapped"] != together["groups"]["text"]["systems"][system]["mapped"]
+    assert "--apart fits each alone" in run(folder, "--by", "paradigm").stdout
+
+
+def test_apart_without_groups_is_a_question_of_usage(folder: Path) -> None:
+    assert run(folder, "--apart").exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_report_has_a_section_of_groups_that_mixes_none(folder: Path) -> None:
+    study = folder / "study"
+    (study / "scores").mkdir(parents=True)
+    shutil.copy(folder / "judgments.csv", study)
+    shutil.copy(folder / "scores.csv", study / "scores" / "both.csv")
+    fixed = ["report", str(study), "--replicates", "50", "--folds", "10"]
+    done = CliRunner().invoke(main, [*fixed, "--by", "paradigm"])
+    assert done.exit_code == 0, done.output
+    rows = pd.read_csv(study / "report" / "tables" / "by-paradigm.csv")
+    by = json.loads(run(folder, "--by", "paradigm", "--apart", "--json").stdout)["by"]["groups"]
+    for _, row in rows.iterrows():
+        expected = by[row["Paradigm"]]["systems"][row["System"]]
+        figure = expected.get("collection") or expected["mapped"]
+        assert row["Correlation"] == pytest.approx(figure["pearson"]["value"])
+        assert row["Average precision"] == pytest.approx(expected["average_precision"]["value"])
+    assert len(rows) == 4 and "--by paradigm" in (study / "report" / "index.html").read_text()
+    refused = CliRunner().invoke(main, [*fixed, "--by", "colour", "--out", str(folder / "other" / "index.html")])
+    assert refused.exit_code == 1 and "there is no column 'colour'" in refused.stderr
+    assert not (folder / "other").exists()

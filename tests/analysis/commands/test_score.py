@@ -50,9 +50,11 @@ def test_a_table_for_people_and_json_for_machines_say_the_same(folder: Path) -> 
     shown = run(folder / "scores.csv", "-j", folder / "judgments.csv", "--replicates", 50)
     assert shown.exit_code == 0
     for name, system in content["systems"].items():
-        row = next(line for line in shown.stdout.splitlines() if line.startswith(name))
-        for figure in (system["raw"]["pearson"], system["average_precision"], system["normalised_rank"]):
-            assert f"{figure['value']:.4f}" in row
+        row = next(line.split() for line in shown.stdout.splitlines() if name in line.split()[:2])
+        above = 1 - system["normalised_rank"]["value"]
+        for value in (system["average_precision"]["value"], above):
+            assert f"{value:.3f}" in row
+        assert f"{system['collection']['pearson']['value']:.3f}" in row
 
 
 @pytest.mark.slow
@@ -199,9 +201,9 @@ def test_intervals_speak_of_the_collection_where_the_judgments_know_their_querie
     judgments["inclusion_probability"] *= 0.5
     judgments.assign(query_probability=0.5).to_csv(folder / "drawn.csv", index=False)
     shown = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20)
-    assert "finite population of queries: f = 0.5, corrected." in shown.stdout
+    assert "corrected for the collection, of whose queries 50% were drawn" in shown.stdout
     opened = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20, "--population", "open")
-    assert "not corrected: by request." in opened.stdout
+    assert "not corrected for a collection" in opened.stdout
 
 
 def test_a_run_whose_first_line_is_broken_is_told_of_as_a_run(folder: Path) -> None:
@@ -238,7 +240,7 @@ def test_judgments_are_written_as_qrels_in_whole_gains(folder: Path) -> None:
     expected = np.maximum(0, np.floor(judgments["judgment"] + 0.5) - 1)
     rows = list(ir_measures.read_trec_qrels(str(folder / "j.qrels")))
     assert [row.relevance for row in rows] == expected.tolist()
-    assert "the judgment rounded, less 1" in result.stderr
+    assert "the judgment rounded, less 1" in result.stdout
 
 
 def test_measures_can_be_chosen_by_their_names(folder: Path) -> None:
@@ -247,3 +249,18 @@ def test_measures_can_be_chosen_by_their_names(folder: Path) -> None:
     wrong = run(folder / "s0.csv", "-j", folder / "judgments.csv", "--measure", "best@5")
     assert wrong.exit_code == 1
     assert "'best@5' is not a measure that ir-measures knows" in wrong.stderr
+
+
+def test_what_was_decided_about_a_score_table_is_a_line_of_the_output(tmp_path: Path) -> None:
+    judgments, scores = tables(systems=(0.9,))
+    judgments.to_csv(tmp_path / "judgments.csv", index=False)
+    wide = scores.pivot(index=["query_id", "result_id"], columns="system", values="score").reset_index()
+    wide.assign(remark="fine").to_csv(tmp_path / "wide.csv", index=False, sep=";", decimal=",")
+    words = ["score", tmp_path / "wide.csv", "-j", tmp_path / "judgments.csv", "--replicates", 5, "--method", "none"]
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == 0, done.stderr
+    for decided in ("decimal commas are read as points in s0", "do not hold numbers: remark"):
+        assert decided in " ".join(done.stdout.split())
+        assert decided not in " ".join(done.stderr.split())
+    printed = json.loads(CliRunner().invoke(main, [*map(str, words), "--json"]).stdout)
+    assert any("decimal commas are read as points in s0" in note for note in printed["notes"])

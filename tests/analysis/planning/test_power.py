@@ -134,6 +134,13 @@ def test_a_pilot_is_redrawn_in_whole_queries() -> None:
     assert source.results == pytest.approx(len(query) / 8)
 
 
+def test_a_pilot_in_which_nothing_differs_is_refused() -> None:
+    query, score = np.repeat(np.arange(5), 4), np.tile(np.arange(4.0), 5)
+    source = Piloted(query, np.full(20, 3.0), np.ones(20), np.zeros(20, bool), score, -score)
+    with pytest.raises(RelstudyError, match="in no simulated study can the two systems be compared by pearson"):
+        plan_study(source, PlanOptions(studies=5))
+
+
 def test_impossible_assumptions_are_refused() -> None:
     with pytest.raises(RelstudyError, match=r"standard deviation of noise is a number from 0, not -1\.0"):
         Variances(0.4, 1.0, 0.3, -1.0)

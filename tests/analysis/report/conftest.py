@@ -29,12 +29,9 @@ def tables() -> StudyTables:
 
 @pytest.fixture(scope="session")
 def made(tables: StudyTables) -> tuple[Page, ScoreResult]:
-    return study_page(
-        tables,
-        ScoringOptions(replicates=200, folds=5),
-        ["relstudy", "report", "DIR"],
-        quietly,
-    )
+    options = ScoringOptions(replicates=200, folds=5)
+    page, result, _ = study_page(tables, options, ["relstudy", "report", "DIR"], quietly)
+    return page, result
 
 
 @pytest.fixture(scope="session")

@@ -69,5 +69,5 @@ def test_a_table_is_handed_out_by_the_page_itself(browser: Any, page_file: Path)
     with tab.expect_download() as waiting:
         tab.locator('a[download="systems.csv"]').click()
     text = Path(waiting.value.path()).read_text(encoding="utf-8")
-    assert text.startswith("System,Correlation,Correlation low,Correlation high")
+    assert text.startswith("System,Rank,Correlation,Correlation low,Correlation high")
     tab.close()

@@ -46,7 +46,7 @@ def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
 def test_an_interval_speaks_of_the_collection_only_where_it_was_made_for_it() -> None:
     assert "other queries of this collection" in str(reading_indices(scored(measures=())))
     opened = str(reading_indices(scored(measures=(), population="open")))
-    assert "studies with other queries like these" in opened and "this collection" not in opened
+    assert "studies that take other queries like these" in opened and "this collection" not in opened
 
 
 def test_only_what_is_on_the_page_is_explained() -> None:

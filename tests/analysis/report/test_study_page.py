@@ -20,8 +20,10 @@ from click.testing import CliRunner
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.report import selection
+from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.inputs import StudyTables, read_study
-from relstudy.analysis.report.layout import Page, Picture, Sentences
+from relstudy.analysis.report.layout import Answer, Examples, Folded, Overview, Page, Picture, Sentences
+from relstudy.analysis.report.opening import disagreements_section
 from relstudy.analysis.report.page import page_of_scores, score_page
 from relstudy.analysis.report.pictures import mapping, precision_recall
 from relstudy.analysis.report.tables import Table
@@ -31,6 +33,7 @@ from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.verdict.verdict import verdict_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.cli import main
@@ -65,6 +68,12 @@ def study(tmp_path: Path) -> Path:
     """A copy of the example, without its fitted mappings, which take longer than the plain one."""
     shutil.copytree(EXAMPLE, tmp_path / "study", ignore=shutil.ignore_patterns("mappings"))
     return tmp_path / "study"
+
+
+def sentences_of(page: Page) -> Sentences:
+    """The one block of sentences about systems, wherever it is folded away."""
+    folds = [block for section in page.sections for block in section.blocks if isinstance(block, Folded)]
+    return next(block for fold in folds for block in fold.blocks if isinstance(block, Sentences))
 
 
 def test_the_page_stands_alone(html: str) -> None:
@@ -103,13 +112,15 @@ def test_every_table_has_a_caption_and_says_what_heads_what(html: str) -> None:
 
 
 def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page, result: ScoreResult) -> None:
-    block = page.sections[0].blocks[0]
-    assert isinstance(block, Sentences)
+    verdict = verdict_of(result)
+    answer, overview = page.sections[0].blocks[:2]
+    assert isinstance(answer, Answer) and answer.headline == verdict.headline
+    assert isinstance(overview, Overview) and tuple(row.name for row in overview.rows) == verdict.standings.names
+    block = sentences_of(page)
     values = [result[item.subject].estimate("pearson").value or 0.0 for item in block.items]
-    assert sorted(values, reverse=True) == values
-    assert {item.subject for item in block.items} == {system.name for system in result.systems}
+    assert tuple(item.subject for item in block.items) == verdict.standings.names
     for item, value in zip(block.items, values, strict=True):
-        assert item.text.startswith(f"explains {100 * value**2:.0f} %")
+        assert item.text.startswith(f"goes along with {100 * value**2:.0f} %")
         rank = result[item.subject].normalised_rank.value
         assert rank is not None
         assert f"above a poor one {100 * (1 - rank):.0f} times in 100" in item.text
@@ -124,7 +135,7 @@ def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result
         assert float(row["Correlation"]) == system.collection.pearson.value
         assert float(row["Over judged pairs"]) == system.mapped.pearson.value
         assert float(row["Correlation low"]) == system.collection.pearson.low
-        assert float(row["Average precision"]) == system.average_precision.value
+        assert float(row["Pooled AP"]) == system.average_precision.value
         assert float(row["Normalised rank high"]) == system.normalised_rank.high
 
 
@@ -204,7 +215,7 @@ def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Pat
     assert systems.loc["keywords", "Correlation"] == printed["systems"]["keywords"]["collection"]["pearson"]["value"]
     html = (folder / "index.html").read_text(encoding="utf-8")
     assert str(study) not in html
-    assert "relstudy report DIR --folds 10 --replicates 100 --seed 0 --no-by-source" in html
+    assert "relstudy report DIR --folds 10 --replicates 100 --seed 0" in html
 
 
 def test_the_same_study_gives_the_same_page_byte_for_byte(study: Path) -> None:
@@ -295,7 +306,7 @@ def test_a_score_result_alone_makes_a_page(systems: int) -> None:
     html = score_page(result)
     assert html.startswith("<!doctype html>")
     page = page_of_scores(result)
-    assert len(page.sections[0].blocks[0].items) == systems  # type: ignore[union-attr]
+    assert len(sentences_of(page).items) == systems
     assert ("Which differences are more than chance" in html) == (systems > 1)
 
 
@@ -373,3 +384,49 @@ def test_variants_of_one_system_stand_in_a_table_of_their_own(page: Page, result
     rows = table_of(page, "variants-gift").rows
     assert {row[0] for row in rows} == {"gift", "gift-colour", "gift-texture"}
     assert all(row[1] == result[str(row[0])].estimate("pearson") for row in rows)
+
+
+def test_a_simulated_study_says_so_above_its_title(page: Page, html: str) -> None:
+    assert page.banner == "Simulated study. The raters are programs; nothing here says what people think."
+    assert html.index(page.banner) < html.index("<h1>")
+    assert "simulated raters gave" in page.lead[0]
+
+
+def test_pictures_are_small_stay_in_the_page_and_can_be_left_out(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (900, 600), "teal").save(tmp_path / "one.png")
+    table = pd.DataFrame(
+        {"path": ["one.png", "../one.png", "gone.png"], "title": ["A boat", "", ""]}, index=["a", "outside", "gone"]
+    )
+    folder = tmp_path
+    items = Items(folder, table)
+    assert items.thumbnail("a").startswith("data:image/jpeg;base64,")
+    assert len(items.thumbnail("a")) < 8_000
+    (tmp_path / "study").mkdir()
+    assert Items(tmp_path / "study", table).thumbnail("outside") == ""
+    assert items.thumbnail("gone") == items.thumbnail("unheard") == ""
+    assert (items.text("a"), items.text("outside")) == ("A boat", "outside")
+
+
+@pytest.mark.parametrize("pictures", [True, False])
+def test_disagreements_are_the_greatest_there_are(result: ScoreResult, tables: StudyTables, pictures: bool) -> None:
+    section = disagreements_section(result, verdict_of(result).standings, tables.items, None, pictures)
+    assert section is not None
+    examples = section.blocks[0]
+    assert isinstance(examples, Examples) and len(examples.items) == 8
+    name = examples.items[0].system
+    mapped = result[name].mapped_scores
+    assert mapped is not None
+    difference = result.judgment - mapped
+    own = [each.people - each.scored for each in examples.items if each.system == name]
+    assert (own[0], own[2]) == (pytest.approx(np.nanmax(difference)), pytest.approx(np.nanmin(difference)))
+    assert not any(picture for each in examples.items for picture in each.pictures) or pictures
+
+
+def test_the_queries_named_worst_are_those_of_the_table_by_query(page: Page, result: ScoreResult) -> None:
+    table = table_of(page, "worst-queries")
+    first = verdict_of(result).standings.names[0]
+    own = result.per_query[result.per_query["system"] == first].set_index("query_id")["normalised_rank"]
+    worst = [float(row[3]) for row in table.rows]  # type: ignore[arg-type]
+    assert worst == pytest.approx(sorted((1 - own).dropna())[:5])

@@ -57,6 +57,6 @@ def test_a_lone_value_is_not_called_the_best() -> None:
 def test_numbers_are_rounded_with_a_true_minus_sign_and_no_minus_before_zero() -> None:
     assert shown_number(-0.126) == "−0.13"
     assert shown_number(-0.001) == "0.00"
-    assert shown_number(12345.678, Column("", 1)) == "12\u202f345.7"
+    assert shown_number(12345.678, Column("", 1)) == "12,345.7"
     assert shown_number(0.0004, Column("", p_value=True)) == "< 0.001"
     assert shown_interval(Estimate(0.5, -0.1, 0.9), Column("")) == "−0.10 to 0.90"

@@ -35,9 +35,10 @@ def mixed(tmp_path_factory) -> tuple[Page, ScoreResult]:
     pairs.to_csv(folder / "pairs.csv", index=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "PAPER_METHODS", ("isotonic",))
-        return study_page(
+        page, result, _ = study_page(
             read_study(folder), ScoringOptions(replicates=60, folds=4), ["relstudy"], lambda items, *_: iter(items)
         )
+        return page, result
 
 
 def tables_of(page: Page) -> dict[str, Table]:
@@ -91,10 +92,11 @@ def test_an_order_among_some_leaves_the_others_out(result):
     orders = {"pearson": "axbyc", "average_precision": "abcxy", "normalised_rank": "yabxc"}
     made = ordered(result, orders, [])
     assert orders_agree(made, set("abc")) == (
-        "All indices (correlation, average precision and normalised rank) put the systems in the same order: a > b > c."
+        "All indices (correlation, pooled average precision and normalised rank) put the systems in the same order: "
+        "a > b > c."
     )
     assert orders_agree(made).startswith(
-        "The indices (correlation, average precision and normalised rank) don't put the"
+        "The indices (correlation, pooled average precision and normalised rank) don't put the"
     )
     assert orders_agree(made, {"a"}) == ""
 

@@ -43,6 +43,8 @@ def test_weighted_correlations_are_those_of_pairs_repeated_as_often_as_they_weig
         times = weight * (np.ones(50) if column < 0 else counts[query, column])
         x, y = (np.repeat(values, times.astype(int)) for values in (score, judgment))
         for name, figure in found.items():
+            if name == "kendall" and column >= 0:
+                continue  # its replicates are projections, which the tests of the indices hold against brute force
             ours = figure.value if column < 0 else figure.replicates[column]
             if np.ptp(x) == 0 or np.ptp(y) == 0:
                 assert np.isnan(ours)
@@ -118,9 +120,8 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
     known = with_proposers(read_judgments(tmp_path / "judgments.csv"), tmp_path / "judgments.csv")
     result = score_systems(known, scores, options=FEW)
     assert [each.as_json()["proposed"] for each in result.comparisons] == [["s1"]] * 3
-    assert (
-        "Proposed none of the pairs: s0; which the weights of the collection's correlation make up for." in result.notes
-    )
+    fair = "the weights behind the collection's correlation make up for that"
+    assert f"s0 proposed none of the pairs; {fair}." in result.notes
     assert result.conventions["proposed"] == "other, s1"
     unknown = score_systems(judgments, scores, options=FEW)
     assert unknown.comparisons[0].proposed is None

@@ -29,6 +29,15 @@ def test_long_wide_and_run_forms_of_one_table_read_alike(tmp_path: Path) -> None
         pd.testing.assert_frame_equal(long, other)
 
 
+@pytest.mark.parametrize("field", range(6))
+def test_a_run_that_is_not_utf_8_is_refused_whichever_field_it_is_in(tmp_path: Path, field: int) -> None:
+    fields = [b"1", b"Q0", b"a", b"1", b"0.5", b"bm25"]
+    fields[field] += b"\xee"
+    (tmp_path / "x.run").write_bytes(b"1 Q0 b 2 0.4 bm25\n" + b" ".join(fields) + b"\n")
+    with pytest.raises(RelstudyError, match=r"byte [0-9]+ is not UTF-8; save the run as UTF-8"):
+        read_scores(tmp_path / "x.run")
+
+
 def test_ids_stay_text_even_where_they_are_digits(tmp_path: Path) -> None:
     frame = read_scores(written(tmp_path, "query_id,result_id,a\n007,1e5,1\n"))
     assert frame.loc[0, ["query_id", "result_id"]].tolist() == ["007", "1e5"]

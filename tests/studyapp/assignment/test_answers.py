@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.answers import read_answers, submit
+from relstudy.studyapp.assignment.answers import Showing, read_answers, submit
 from relstudy.studyapp.assignment.raters import read_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page
 from relstudy.studyapp.database.store import assignments, ratings
@@ -44,7 +44,7 @@ def test_export_status_statistics_and_the_page_itself_agree_on_the_ratings_that_
             assert page is not None and page.assignment is not None
             answers = {pair_id: chance.choice([None, 1.0, 2.0, 5.0]) for pair_id in page.assignment.pair_ids}
             spent = chance.choice([0.25, 1.5, 8.0])
-            submit(desk.visit(connection, rater, moment), page.assignment, answers, spent, f"form {form}")
+            submit(desk.visit(connection, rater, moment), page.assignment, answers, Showing(f"form {form}", spent))
         for pair_id, rating in answers.items():
             key = rater, position, pair_id
             if key not in expected or expected[key] != rating:  # what was sent again unchanged is no new rating

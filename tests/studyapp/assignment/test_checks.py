@@ -71,7 +71,7 @@ def bare(browser: Browser) -> str:
     assert browser.response is not None
     html = browser.response.get_data(as_text=True)
     html = re.sub(
-        r"[0-9a-f]{8}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")|/item/[0-9a-f]{20}|(?<=\")[0-9a-f]{20}(?=\")",
+        r"[0-9a-f]{8}-1-[0-9a-f]{12}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")|/item/[0-9a-f]{20}|(?<=\")[0-9a-f]{20}(?=\")",
         "*",
         html,
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.answers import submit
+from relstudy.studyapp.assignment.answers import Showing, submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import add_pages, next_step, open_page
 from relstudy.studyapp.assignment.raters import enrol, lock_rater
@@ -222,7 +222,7 @@ def test_checks_repeats_and_practice_come_in_their_places_and_are_marked_in_the_
     extra = """repeats = 2
 [[practice]]
 query_id = "q0"
-result_id = "r1"
+result_id = "q0"
 expected = [4, 5]
 feedback = "The same hill <b>again</b>."
 [[attention]]
@@ -356,7 +356,7 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
             held = find_rater_page(connection, rater_id, step.position)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, 2.0)
-            submit(visit, held.assignment, answers, 0.1, "f")
+            submit(visit, held.assignment, answers, Showing("f", 0.1))
             done += 1
     store.dispose()
     counts.put(done)

@@ -17,7 +17,6 @@ from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
 from tests.studyapp.browse import Browser
 from tests.studyapp.serving import serving
@@ -326,9 +325,8 @@ def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Cal
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path
     (made.folder / "study.toml").write_text(TOML.replace('["personal", "open"]', '["open"]'))
-    from relstudy.studyapp.web.app import create_app
-
-    browser = Browser(create_app(made.folder, store=Store(made.store.url.render_as_string())))
+    assert run("change", made.folder, "--yes").exit_code == 0
+    browser = Browser(made.app)
     browser.get(path)
     assert browser.status == 404
     assert run("invite", made.folder, "-n", "1").exit_code == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -331,3 +333,27 @@ def test_a_full_disk_is_no_health(make_local: Callable[..., Made], monkeypatch: 
 
 def refuse() -> None:
     raise sa.exc.OperationalError("INSERT", {}, Exception("database or disk is full"))
+
+
+@pytest.mark.parametrize("address", ["/", "/rate/1", "/consent", "/admin/login"])
+def test_while_the_database_is_away_a_page_says_so_and_tries_again(
+    make_local: Callable[..., Made], address: str
+) -> None:
+    made = make_local()
+    rater = Browser(made.app)
+    rater.join()
+    rater.client.application = create_app(made.folder, store=Store("postgresql://nobody@127.0.0.1:1/none"))
+    answer = rater.client.get(address)
+    assert answer.status_code == 503 and "database is busy" in answer.text
+    assert (answer.headers["Refresh"], answer.headers["Retry-After"]) == ("5", "5")
+
+
+def test_a_folder_without_file_locks_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_study(tmp_path / "s")
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(RelstudyError, match=r"study\.db.*knows no file locks.*DATABASE_URL"):
+        prepare(folder)

@@ -25,7 +25,7 @@ from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
 
 pytestmark = pytest.mark.server
 
-SMALL = Size(images=300, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
+SMALL = Size(images=160, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
 SYSTEMS = ("keywords", "colour")
 VARIANTS = ("gift-colour", "gift-texture")
 
@@ -47,7 +47,7 @@ def test_the_folder_is_a_complete_study_whose_tables_read_back_with_the_library(
     ratings = read_ratings(folder / "ratings.csv")
     judgments = read_judgments(folder / "judgments.csv").frame
     assert [block.name for block in study.blocks] == ["base", "unique"]
-    assert len(pd.read_csv(folder / "collection.csv")) == 300
+    assert len(pd.read_csv(folder / "collection.csv")) == SMALL.images
     assert len(pairs) == 480
     assert ratings.frame["rater_id"].nunique() == 12
     assert len(pd.read_csv(folder / "raters.csv")) == 12
@@ -76,7 +76,7 @@ def test_what_the_raters_typed_is_what_the_panel_answers(finished):
     folder = finished.folder
     from relstudy.studyapp.rendered.collection import make_collection
 
-    panel = SimulatedPanel(draw_raters(12, 3), make_collection(300, 3), 3)
+    panel = SimulatedPanel(draw_raters(12, 3), make_collection(SMALL.images, 3), 3)
     ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
     known = pd.read_csv(folder / "truth" / "raters.csv")
     places = {
@@ -118,12 +118,25 @@ def test_the_report_holds_the_recovered_table_and_no_asset_from_elsewhere(finish
     assert 'src="http' not in page
 
 
+def test_a_simulated_judge_stands_alone_and_beside_people_against_the_truth(finished):
+    ways = {row.quantity.partition(", ")[2] for row in finished.judged}
+    assert ways == {"people alone", "judge alone", "both"}
+    by_way = {way: [row for row in finished.judged if row.quantity.endswith(way)] for way in ways}
+    # it leans to the last system, whose average precision it has too high; people's sample takes that off
+    leaning = [row for row in by_way["judge alone"] if row.quantity.startswith("average precision")][-1]
+    assert leaning.covered is False and leaning.recovered > leaning.true
+    people, both = ([abs(row.recovered - row.true) for row in by_way[way]] for way in ("judge alone", "both"))
+    assert np.mean(both) < np.mean(people)
+    assert len(pd.read_csv(finished.folder / "truth" / "judge.csv")) == len(finished.judged)
+    assert "With an automatic judge" in finished.report.read_text(encoding="utf-8")
+
+
 def test_each_stage_names_the_command_that_does_the_same(finished):
     titles = [stage["title"] for stage in finished.stages]
-    assert len(titles) == len(set(titles)) == 9
+    assert len(titles) == len(set(titles)) == 10
     commands = [stage["command"] for stage in finished.stages if stage["command"]]
     assert [command.split()[1] for command in commands] == [
-        *("sample", "invite", "export", "calibrate", "fit", "score", "report")
+        *("sample", "invite", "export", "calibrate", "fit", "score", "judge", "report")
     ]
     log = (finished.folder / "demo.log").read_text(encoding="utf-8")
     for command in commands:
@@ -163,7 +176,7 @@ def test_the_demo_prints_json_with_its_stages_and_what_it_recovered(finished, mo
         "Paint the collection",
         "Let the systems score every pair",
     ]
-    assert len(found["stages"]) == 9
+    assert len(found["stages"]) == 10
     assert {row["quantity"] for row in found["recovered"]} >= {"rater offsets: correlation", "average precision"}
 
 
@@ -336,7 +349,7 @@ def test_a_failing_stage_tells_why_and_leaves_a_log(tmp_path):
     with pytest.raises(RelstudyError, match="the base block of 100 pairs is larger than the whole sample"):
         run_demo(tmp_path / "broken", size, systems=("keywords",), quiet=True)
     log = (tmp_path / "broken" / "demo.log").read_text()
-    assert "[3/9] Choose pairs" in log
+    assert "[3/10] Choose pairs" in log
 
 
 def test_an_unknown_system_is_refused_before_anything_is_painted(tmp_path):
@@ -357,7 +370,7 @@ def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
 def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
     from relstudy.studyapp.rendered.collection import make_collection
 
-    panel = SimulatedPanel(draw_raters(12, 3), make_collection(300, 3), 3)
+    panel = SimulatedPanel(draw_raters(12, 3), make_collection(SMALL.images, 3), 3)
     keys = {"query_id": str, "result_id": str}
     judgments = pd.read_csv(finished.folder / "judgments.csv", dtype=keys)
     ratings = pd.read_csv(finished.folder / "ratings.csv", dtype=keys)

@@ -54,7 +54,7 @@ def test_checks_repeats_and_practice_are_in_no_figure_of_a_block(make_study: Cal
     extra = """repeats = 2
 [[practice]]
 query_id = "q0"
-result_id = "r1"
+result_id = "q0"
 expected = [4]
 [[attention]]
 query_id = "q1"

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from scipy.stats import chi2
 
+from relstudy.api.scoring import score
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs, round_column
 from relstudy.common.reach import LEAST_REACH, REACH
@@ -137,7 +138,7 @@ def test_probabilities_and_draws_from_runs_take_no_memory_that_grows_with_the_co
         candidate_probabilities(this_round(), Item("i7", "image"), collection, [source])  # sums kept once
         tracemalloc.start()
         chances = candidate_probabilities(this_round(), Item("i7", "image"), collection, [source])
-        _, positions = draw_entries(this_round(), chances, rng)
+        _, positions = draw_entries(chances.population, chances.probability, rng)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(positions) == 6 and chances.population.others >= number - 1_001
@@ -369,6 +370,13 @@ def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(
     assert "of 330 pairs drawn are not judged" in notes
     judged = json.loads(scored.stdout)["pairs"]["judged"]
     assert judged == (pd.read_csv(tmp_path / "judgments.csv")["pool"] == "inside").sum()
+    from_python = score(tmp_path / "late.csv", tmp_path / "judgments.csv", replicates=20, method="none")
+    assert any("that late ranks first (25 a query) lie outside the pool" in note for note in from_python.notes)
+    (tmp_path / "scores").mkdir(exist_ok=True)
+    (tmp_path / "late.csv").rename(tmp_path / "scores" / "late.csv")
+    run("report", tmp_path, "--replicates", 20, "--method", "none", "--no-by-source")
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "that late ranks first (25 a query) lie outside the pool" in page
 
 
 def test_a_pool_of_systems_that_return_nothing_is_refused():

@@ -25,7 +25,7 @@ from tests.studyapp.browse import Page
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
 
-KILLS = 32
+KILLS = 16
 WHOLE = 8  # every so many kills take the parent as well, not only the workers
 RATERS = 6
 TOML = """

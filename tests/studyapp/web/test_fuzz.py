@@ -28,7 +28,7 @@ text = "Age?"
 kind = "number"
 [[practice]]
 query_id = "q0"
-result_id = "r0"
+result_id = "q0"
 expected = [3]
 """
 PASSWORD = "correct horse battery"
@@ -37,14 +37,15 @@ PASSWORD = "correct horse battery"
 @pytest.fixture(scope="module")
 def app() -> Iterator[Flask]:
     with tempfile.TemporaryDirectory() as folder:
-        path = write_study(Path(folder), TOML.replace('"open"]', '"open", "crowd"]\nid_parameter = "w"') + EXTRA)
+        path = write_study(
+            Path(folder), TOML.replace('"open"]', '"open", "crowd"]\nid_parameter = "w"\njoins_per_address = 0') + EXTRA
+        )
         prepare(path)
         set_password(path, PASSWORD)
         made = create_app(path)
         # Guesses are limited, and the limit would hide what lies behind it.
         made.extensions["relstudy"].link_limit.failures = 10**9
         made.extensions["relstudy"].password_limit.failures = 10**9
-        made.extensions["relstudy"].join_limit = None
         yield made
         made.extensions["relstudy"].store.dispose()
 
@@ -154,7 +155,7 @@ def test_a_page_is_saved_whole_and_exactly_as_chosen_or_not_at_all(app: Flask, p
         else:
             assert browser.status == 422 and count(made) == before
             browser.get("/rate")
-    table = ratings_table(made, Study.load(app.extensions["relstudy"].study.folder))
+    table = ratings_table(made, Study.load(app.extensions["relstudy"].folder))
     mine = table[(table["rater_id"] == table["rater_id"].iloc[-1]) & (table["block"] != "practice")]
     kept = ["undecided" if rating != rating else f"{rating:g}" for rating in mine["rating"]]
     assert kept[-len(expected) :] == expected or not expected

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.access import set_password
-from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_entry import PROLIFIC, with_entry
@@ -89,7 +89,7 @@ def test_a_way_in_that_was_closed_is_closed_for_those_on_their_way(make_local: C
     form = late.page.form()
     for entry, status in (('rules = ["personal"]', 403), ('rules = ["passphrase"]\npassphrase = "green hills"', 403)):
         (made.folder / "study.toml").write_text(with_entry(entry), encoding="utf-8")
-        late.client.application = create_app(made.folder, store=made.store)
+        prepare(made.folder, made.store)
         late.send(form, agree="yes")
         assert (late.status, people(made)) == (status, 0)
     late.get("/")

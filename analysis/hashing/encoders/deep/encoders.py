@@ -41,7 +41,7 @@ class DeepEncoder(Encoder):
 
     Parameters
     ----------
-    epochs, batch, learning_rate, weight_decay, patience : see `training.Schedule`
+    epochs, batch, learning_rate, weight_decay, patience, hold_out : see `training.Schedule`
     hidden : width of the first full layer
     watch : called after each epoch with its number and losses
     checkpoint : file to go on from after an interruption
@@ -53,6 +53,7 @@ class DeepEncoder(Encoder):
     weight_decay: float = 5e-5
     patience: int = 10
     hidden: int = 500
+    hold_out: bool = True
     watch: Callable[[Epoch], None] | None = field(default=None, repr=False, compare=False)
     checkpoint: str | os.PathLike[str] | None = field(default=None, repr=False, compare=False)
     supervised: ClassVar[bool] = True
@@ -85,12 +86,12 @@ class DeepEncoder(Encoder):
         from relstudy.analysis.hashing.encoders.deep.training import Schedule, TrainingItems, train
 
         self.standard_ = standard = Standard.of(vectors)
-        settings = (self.epochs, self.batch, self.learning_rate, self.weight_decay, self.patience, self.sharpening)
+        pace = (self.epochs, self.batch, self.learning_rate, self.weight_decay, self.patience, self.sharpening)
         weights = train(
             new_weights(self.shape_, self.hidden, self.bits, self.seed),
             self.objective,
             TrainingItems(lambda rows: standard(vectors[rows]), self._kinds(labels)),
-            Schedule(*settings, seed=self.seed),
+            Schedule(*pace, hold_out=self.hold_out, seed=self.seed),
             self.watch,
             self.checkpoint,
         )

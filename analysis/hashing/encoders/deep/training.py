@@ -35,8 +35,9 @@ class Schedule:
     batch : items of a step; all their pairs count
     learning_rate : of AdamW at the start; it falls by 40% after each fifth of the epochs
     weight_decay : of AdamW
-    patience : epochs without a better loss on the held-out tenth before it stops early
+    patience : epochs without a better loss before it stops early
     sharpening : factor of beta after each epoch
+    hold_out : keep a tenth aside that judges the epochs; without it the loss on the training items does
     seed : of what is held out and of the order of the items
     """
 
@@ -46,6 +47,7 @@ class Schedule:
     weight_decay: float
     patience: int
     sharpening: float
+    hold_out: bool
     seed: int
 
 
@@ -99,7 +101,9 @@ def train(
     watch: Callable[[Epoch], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Weights:
-    """The weights with the smallest loss on the held-out tenth (on the training items where fewer than 100 are given).
+    """The weights with the smallest loss on the held-out tenth, or on the training items where nothing is held out.
+
+    Of fewer than 100 items nothing is.
 
     Parameters
     ----------
@@ -158,7 +162,7 @@ def train(
 def _parts(number: int, schedule: Schedule) -> tuple[list[np.ndarray], np.ndarray]:
     """Batches of held-out rows, and the rows to train on."""
     order = np.random.default_rng(schedule.seed).permutation(number)
-    aside = min(number // 10, MOST_HELD_OUT) if number >= 100 else 0
+    aside = min(number // 10, MOST_HELD_OUT) if schedule.hold_out and number >= 100 else 0
     size = min(schedule.batch, aside) or 1
     aside -= aside % size
     return list(order[:aside].reshape(-1, size)), order[aside:]

@@ -60,6 +60,13 @@ def test_codes_from_vectors_again_from_the_saved_encoder(folder: Path, command: 
 
 
 @pytest.mark.slow
+def test_all_items_are_learned_from_where_none_are_to_be_held_out(folder: Path) -> None:
+    learn = "dsh --bits 8 --epochs 2 --no-hold-out --train x.npy --train-labels y.npy --encode q.npy c.npy"
+    result = encode(learn)
+    assert "kept epoch 2, of the smallest loss on the training items" in result.stdout
+
+
+@pytest.mark.slow
 def test_what_was_learned_is_a_line_of_the_output(folder: Path) -> None:
     result = encode("dsh --bits 8 --epochs 2 --train x.npy --train-labels y.npy --encode q.npy c.npy")
     assert "learned from 120 items in 2 of at most 2 epochs; kept epoch" in result.stdout

@@ -99,6 +99,8 @@ def test_curves_of_several_systems_stand_in_one_picture(tmp_path: Path) -> None:
         text = (tmp_path / "drawn" / name).read_text()
         assert ">one<" in text
         assert ">two<" in text
+    by_radius = (tmp_path / "drawn" / "radius.svg").read_text()
+    assert ">one (mAP " in by_radius and ">two (mAP " in by_radius and "RAMAP@R" in by_radius
     done = CliRunner().invoke(main, ["hash", "evaluate", tables[0], "--figures", str(tmp_path / "alone"), "--json"])
     assert (tmp_path / "alone" / "ranking.svg").exists()
     assert [row["n"] for row in json.loads(done.stdout)["ranking"]] == [1, 2, 5]

@@ -24,7 +24,7 @@ def send(browser: Browser, fields: dict[str, str]) -> TestResponse:
 
 
 def unsigned(html: str) -> str:
-    return re.sub(r"[0-9a-f]{8}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")", "*", html)
+    return re.sub(r"[0-9a-f]{8}-1-[0-9a-f]{12}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")", "*", html)
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_whoever_does_not_ask_for_it_is_redirected_as_before(make_study: Callabl
 
 @pytest.mark.slow
 def test_after_practice_and_at_the_end_the_script_is_redirected(make_study: Callable[..., Made]) -> None:
-    extra = '[[practice]]\nquery_id = "q0"\nresult_id = "r1"\nexpected = [4]\n[[questions]]\nid = "a"\ntext = "?"\n'
+    extra = '[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [4]\n[[questions]]\nid = "a"\ntext = "?"\n'
     made = make_study(toml(page=4, per_rater="4", extra=extra), base_queries=0, unique_queries=1)
     browser = Browser(made.app)
     browser.join()

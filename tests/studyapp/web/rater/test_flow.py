@@ -74,7 +74,7 @@ def test_what_is_finished_cannot_be_gone_back_to(make_study: Callable[..., Made]
 
 @pytest.mark.slow
 def test_feedback_on_practice_comes_after_the_answer(make_local: Callable[..., Made]) -> None:
-    practice = '[[practice]]\nquery_id = "q0"\nresult_id = "r1"\nexpected = [4]\nfeedback = "A hill."\n'
+    practice = '[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [4]\nfeedback = "A hill."\n'
     browser = Browser(make_local(TOML + practice).app)
     browser.join()
     browser.get("/practice/1")

@@ -68,6 +68,13 @@ def test_pages_that_nobody_opens_come_back_and_nobody_is_finished_meanwhile(
     assert len(table) == 24 and table["surplus"].sum() == 0
 
 
+def test_nobody_is_told_to_wait_who_has_something_to_rate(make_local: Callable[..., Made]) -> None:
+    browser = Browser(make_local(toml(page=4), base_queries=0, unique_queries=2).app)
+    browser.join()
+    browser.get("/wait")
+    assert browser.address == "/rate/1", "by its address alone the page is not true"
+
+
 @pytest.mark.slow
 def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
     made = make_local(toml(page=4, per_rater="8"), base_queries=0, unique_queries=3)

@@ -8,9 +8,11 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.sequence import find_rater_page
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import assignments, raters
+from relstudy.studyapp.database.store import raters
 from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web.rater.rating_page import asked_on
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
 
@@ -21,12 +23,15 @@ def send_first_page(made: Made, *told: str) -> None:
     browser.join()
     with made.store.read() as connection:
         rater = connection.execute(sa.select(raters)).one()
-        page = connection.execute(sa.select(assignments.c.id).where(assignments.c.position == 1)).scalar_one()
+        held = find_rater_page(connection, rater.id, 1)
+    assert held is not None and held.assignment is not None
+    page = held.assignment
     signer = made.app.extensions["relstudy"].signer
     for rating, seconds in enumerate(told, start=1):
         with pytest.MonkeyPatch.context() as clock:
             clock.setattr(time, "time_ns", lambda: int(1e9 * (time.time() - 20)))
-            form = signer.form(f"rater:{rater.id}:{rater.session_key}", page)
+            with made.app.test_request_context():
+                form = signer.form(f"rater:{rater.id}:{rater.session_key}", page.id, asked_on(page))
         answers = {f"rating-{n}": str(rating) for n in range(1, 5)}
         browser.post("/rate/1", {"form": form, "seconds": seconds, **answers})
         assert browser.address == "/rate/2"

@@ -110,6 +110,12 @@ def test_learning_stops_early_and_keeps_the_best_held_out_epoch() -> None:
     assert [epoch.number for epoch in seen] == list(range(1, len(seen) + 1))
 
 
+def test_without_a_held_out_part_the_loss_on_all_items_judges_the_epochs() -> None:
+    seen: list[Epoch] = []
+    DSH(8, epochs=3, batch=240, hold_out=False, watch=seen.append).fit(VECTORS, LABELS)  # one step needs all of them
+    assert [(epoch.held_out, epoch.judged == epoch.loss) for epoch in seen] == [(None, True)] * 3
+
+
 def test_an_interrupted_run_goes_on_to_the_same_codes(tmp_path: Path) -> None:
     straight = DSH(8, epochs=6, batch=50).fit(VECTORS, LABELS).project(VECTORS)
 

@@ -1,0 +1,102 @@
+"""A study's folder in place of its tables, and how scores are printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.commands.score import score
+from relstudy.calibration.command import calibrate
+from relstudy.common import console
+from relstudy.mapping.command import fit
+from tests.analysis.made import tables
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    judgments, scores = tables(systems=(0.2, 0.9, 0.25, 0.88), queries=20)
+    judgments.to_csv(folder / "judgments.csv", index=False)
+    (folder / "scores").mkdir()
+    for name, rows in scores.groupby("system"):
+        rows.to_csv(folder / "scores" / f"{name}.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def printed(study: Path) -> str:
+    done = CliRunner().invoke(score, [str(study), "--replicates", "100", "--method", "none"])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_score_takes_a_folder_and_prints_the_best_first(printed: str) -> None:
+    lines = printed.splitlines()
+    assert re.split("  +", lines[0])[:3] == ["rank", "system", "correlation"]
+    assert [line.split()[1] for line in lines[1:5]] == ["s3", "s1", "s0", "s2"]
+    assert {line.split()[0] for line in lines[1:3]} == {"1="}
+
+
+def test_what_is_not_told_apart_is_listed(printed: str) -> None:
+    assert "Not told apart: s3 and s1; s0 and s2." in printed
+    row = next(line for line in printed.splitlines() if re.match("1  s3", line))
+    assert row.split() == ["1", "s3", "·", "cpg", "cpg"]
+
+
+def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: str, study: Path) -> None:
+    assert printed.splitlines()[-1] == f"Next: relstudy report {study}"
+    assert "Every convention: --verbose or --json." in printed
+    assert "Holm over the pairs of systems" not in printed
+    told = CliRunner().invoke(score, [str(study), "--replicates", "50", "--method", "none", "--verbose"]).output
+    assert "Holm over the pairs of systems" in told
+
+
+def test_fit_takes_a_folder_and_says_what_comes_next(study: Path) -> None:
+    done = CliRunner().invoke(fit, [str(study), "--method", "isotonic", "--folds", "3"])
+    assert done.exit_code == 0, done.output
+    assert (study / "mappings" / "s0.json").is_file()
+    assert done.output.splitlines()[-2:] == [
+        f"4 mappings written to {study / 'mappings'}.",
+        f"Next: relstudy score {study}",
+    ]
+
+
+def test_a_folder_without_the_table_says_which_command_writes_it(tmp_path: Path) -> None:
+    for command, message in (
+        (score, f"{tmp_path}: there is no score table in its scores/"),
+        (fit, f"{tmp_path}: there is no score table in its scores/"),
+        (calibrate, f"{tmp_path}: there is no ratings.csv in this folder; `relstudy export {tmp_path}` writes it"),
+    ):
+        done = CliRunner().invoke(command, [str(tmp_path)])
+        assert message in str(done.exception)
+
+
+def test_what_is_missing_comes_with_the_line_to_type(study: Path) -> None:
+    file = str(study / "scores" / "s0.csv")
+    assert f"try: relstudy score {file} -j judgments.csv" in CliRunner().invoke(score, [file]).output
+    assert f"try: relstudy fit {file} -j judgments.csv -o mappings" in CliRunner().invoke(fit, [file]).output
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "coloured"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (False, {}, False),
+    ],
+)
+def test_style_is_for_terminals_and_follows_no_color(
+    terminal: bool, environment: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal, raising=False)
+    assert console.in_colour() == coloured
+    assert (console.styled("x", bold=True) != "x") == coloured

@@ -1,0 +1,168 @@
+"""People's figures with a judge's help, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import relstudy as rs
+from relstudy.studyapp.cli import main
+from tests.analysis.judges.made import PAIR, World
+
+REPLICATES = 100
+INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World.made(queries=36, results=40)
+
+
+@pytest.fixture(scope="module")
+def study(world: World) -> pd.DataFrame:
+    return world.study(8)
+
+
+def scored(world: World, study: pd.DataFrame, judge: pd.DataFrame, **options: object) -> dict:
+    given = {"method": "none", "measures": (), "replicates": REPLICATES, **options}
+    return rs.score(world.scores, study, judge=judge, **given).summary()
+
+
+@pytest.fixture(scope="module")
+def helped(world: World, study: pd.DataFrame) -> dict:
+    return scored(world, study, world.judge(0.5))
+
+
+def test_a_good_judge_shortens_every_interval(helped: dict) -> None:
+    assisted = helped["systems"]["score"]["assisted"]
+    for index in INDICES:
+        assert assisted[index]["width_ratio"] < 0.8, index
+        assert assisted[index]["low"] < assisted[index]["value"] < assisted[index]["high"]
+        assert 0 < assisted[index]["lambda_sampled"] <= 1
+
+
+def test_people_alone_are_the_figures_of_a_run_without_a_judge(helped: dict) -> None:
+    for system in helped["systems"].values():
+        for index in ("average_precision", "normalised_rank"):
+            people = system["assisted"][index]["people"]
+            assert people == pytest.approx({name: system[index][name] for name in ("value", "low", "high")})
+
+
+def test_the_difference_of_two_systems_is_helped_too(helped: dict) -> None:
+    for comparison in helped["comparisons"]:
+        alone = comparison["difference"]
+        assisted = comparison["assisted"]
+        assert assisted["people"] == pytest.approx(alone, abs=2e-3)
+        assert assisted["high"] - assisted["low"] <= alone["high"] - alone["low"] + 1e-9
+        assert assisted["p_holm"] >= assisted["p_value"]
+    widths = [each["assisted"]["width_ratio"] for each in helped["comparisons"]]
+    assert min(widths) < 0.9
+
+
+def test_the_judges_rows_are_counted(world: World, study: pd.DataFrame) -> None:
+    judge = world.judge(0.5)
+    judge.loc[::3, "rating"] = np.nan
+    judge.loc[::3, "status"] = "refused"
+    numbers = scored(world, study, judge)["judge"]
+    assert numbers["rows"] == 1440 and numbers["answered"] == 960 and numbers["queries"] == 36
+    assert numbers["status"] == {"ok": 960, "refused": 480}
+
+
+def test_a_judge_of_the_sampled_queries_alone_helps_within_queries(world: World, study: pd.DataFrame) -> None:
+    judge = world.judge(0.5)
+    part = judge[judge["query_id"].isin(study["query_id"])]
+    assisted = scored(world, study, part)["systems"]["score"]["assisted"]
+    assert {each["lambda_collection"] for each in assisted.values()} == {0.0}
+    assert assisted["recall_at_0.2"]["width_ratio"] < 0.95
+
+
+def test_a_judge_of_the_judged_pairs_alone_changes_nothing(world: World, study: pd.DataFrame) -> None:
+    judge = study[PAIR].merge(world.judge(0.1), on=PAIR)
+    result = rs.score(world.scores, study, judge=judge, replicates=REPLICATES, method="none")
+    assert set(result.assisted["width_ratio"].dropna()) == {1.0}
+    assert any("cannot help" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("scores", [False, True], ids=["grades", "scores"])
+def test_an_inverted_judge_is_as_good_as_the_judge(world: World, study: pd.DataFrame, scores: bool) -> None:
+    judge = world.judge(0.5)
+    if scores:
+        judge["rating"] = world.pairs["truth"] + np.random.default_rng(4).normal(size=len(judge)) / 2
+    assert len(judge["rating"].unique()) == (len(judge) if scores else 4)
+    inverted = judge.assign(rating=-judge["rating"])
+    both = [scored(world, study, each)["systems"]["score"]["assisted"] for each in (judge, inverted)]
+    for index in INDICES:
+        assert both[0][index]["value"] == pytest.approx(both[1][index]["value"], abs=1e-9)
+        assert both[0][index]["width_ratio"] < 0.85
+
+
+def test_a_mapped_correlation_is_helped_and_stays_out_of_fold(world: World, study: pd.DataFrame) -> None:
+    result = rs.score(world.scores, study, judge=world.judge(0.5), replicates=REPLICATES).summary()
+    system = result["systems"]["score"]
+    people = system["assisted"]["pearson"]["people"]["value"]
+    assert people == pytest.approx(system["collection"]["pearson"]["value"])
+    assert system["assisted"]["pearson"]["width_ratio"] < 0.9
+
+
+@pytest.fixture
+def files(world: World, study: pd.DataFrame, tmp_path: Path) -> Path:
+    world.scores.to_csv(tmp_path / "scores.csv", index=False)
+    study.to_csv(tmp_path / "judgments.csv", index=False)
+    world.judge(0.5).to_csv(tmp_path / "model.csv", index=False)
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> tuple[int, str]:
+    ran = CliRunner().invoke(
+        main,
+        [
+            *("score", str(folder / "scores.csv"), "-j", str(folder / "judgments.csv"), "--method", "none"),
+            *("--replicates", "40", "--judge", str(folder / "model.csv"), *arguments),
+        ],
+    )
+    return ran.exit_code, ran.output
+
+
+def test_the_command_prints_people_alone_beside_people_with_the_judge(files: Path) -> None:
+    code, output = run(files)
+    assert code == 0
+    assert "with the judge" in output and "Judge model: 1,440 answers for 1,440 pairs of 36 queries" in output
+    code, output = run(files, "--json", "-o", str(files / "tables"))
+    content = json.loads(output[output.index("{\n") :])
+    expected = {"value", "low", "high", "lambda_sampled", "lambda_collection", "width_ratio", "people"}
+    assert set(content["systems"]["other"]["assisted"]["average_precision"]) == expected
+    assert (files / "tables" / "assisted.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda judge: judge.assign(query_id="z" + judge["query_id"]), "its table is of other pairs"),
+        (lambda judge: judge.assign(rating=np.nan, status="refused"), "the judge answered for none of the 1440 pairs"),
+        (lambda judge: judge.assign(status="perhaps"), "ok, refused, unparsed, off_scale or error is allowed"),
+        (lambda judge: judge.assign(status="refused"), "ok goes with a rating, all else without"),
+        (lambda judge: pd.concat([judge, judge[:1]]), "this pair stands there twice"),
+        (lambda judge: judge.drop(columns="rating"), "this column is required"),
+        (
+            lambda judge: judge.assign(result_id="x" + judge["result_id"]).pipe(lambda more: pd.concat([judge, more])),
+            "has no score for 1440 of the 2880 pairs that the judge model was given",
+        ),
+    ],
+)
+def test_a_wrong_judge_is_one_sentence(files: Path, spoil, sentence: str) -> None:
+    spoil(pd.read_csv(files / "model.csv")).to_csv(files / "model.csv", index=False)
+    code, output = run(files)
+    assert code == 1
+    assert sentence in output and "Traceback" not in output
+
+
+def test_judgments_without_probabilities_are_refused(files: Path, study: pd.DataFrame) -> None:
+    study[[*PAIR, "judgment"]].to_csv(files / "judgments.csv", index=False)
+    code, output = run(files)
+    assert code == 1
+    assert "a judge can help only people's judgments that are a probability sample" in output

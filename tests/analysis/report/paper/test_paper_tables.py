@@ -1,0 +1,222 @@
+"""The paper's tables as printed, on the example study: each against the same thing computed another way."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.commands.report import report
+from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
+from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.layout import Page, Paragraph, Picture
+from relstudy.analysis.report.paper import correlations, people
+from relstudy.analysis.report.paper.disputed import equal_words, interfaces, most_disputed
+from relstudy.analysis.report.paper.fits import ALL, Fits, fits_of, jobs_of
+from relstudy.analysis.report.paper.indices import claim
+from relstudy.analysis.report.paper.page import missing, paper_page
+from relstudy.analysis.report.paper.reading import interfaces_of, pictures_in
+from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.raters import panels
+from relstudy.analysis.report.study import study_page
+from relstudy.analysis.report.tables import Table
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.calibration.ratings import Ratings
+from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import SCALES, KnownScale
+from relstudy.mapping.least_squares.isotonic import BaggedMapping
+from tests.analysis.report.conftest import quietly
+from tests.places import EXAMPLE
+
+pytestmark = pytest.mark.slow
+
+METHODS = ("bagged", "correlation")
+"""Those that take no second; the third is tried by the command."""
+
+
+@pytest.fixture(scope="module")
+def study(tables: StudyTables) -> PaperStudy:
+    """Two systems, with the predictions that stand in their mappings, and fewer folds for the fits made here."""
+    tables = replace(tables, scores=tables.scores[tables.scores["system"].isin(["keywords", "gift"])])
+    _, result, _ = study_page(tables, ScoringOptions(replicates=100), [], quietly, by_source=False)
+    result = replace(result, options=replace(result.options, folds=2))
+    return PaperStudy(tables, result, interfaces_of(tables), picture_of=pictures_in(EXAMPLE))
+
+
+@pytest.fixture(scope="module")
+def fits(study: PaperStudy) -> Fits:
+    return fits_of(study, jobs_of(study), METHODS)
+
+
+@pytest.fixture(scope="module")
+def paper(study: PaperStudy) -> Page:
+    return paper_page(study, ["relstudy", "report", "DIR"], quietly, ("bagged",))
+
+
+def row_of(table: Table, *heads: str) -> dict[str, object]:
+    cells = next(row for row in table.rows if list(row[: len(heads)]) == list(heads))
+    return dict(zip((column.name for column in table.columns), cells, strict=True))
+
+
+def test_every_selection_is_fitted_by_itself_and_its_figure_as_printed_is_in_sample(
+    study: PaperStudy, fits: Fits
+) -> None:
+    first = next(block for block in correlations.by_selection(study, fits) if isinstance(block, Table))
+    assert first.name == "table-5-3-keywords"
+    printed = row_of(first, "Least squares (4.1)", "in sample")
+    for name, chosen in study.selections.items():
+        score, judgment = study.result["keywords"].pair_scores[chosen], study.pairs.judgment[chosen]
+        fit = BaggedMapping(seed=0, increasing="auto").fit(score, judgment, groups=study.pairs.query_id[chosen])
+        expected = np.corrcoef(fit.mapping_.predict(score), judgment)[0, 1]
+        assert printed[f"Pairs by {name}"].value == pytest.approx(expected, abs=1e-9)  # type: ignore[attr-defined]
+
+
+def test_mean_and_spread_are_over_the_selecting_systems_without_random_pairs(study: PaperStudy, fits: Fits) -> None:
+    assert "random" in set(study.tables.pair_column("source"))  # type: ignore[arg-type]
+    for table in correlations.by_selection(study, fits):
+        assert isinstance(table, Table)
+        for cells in table.rows:
+            row = dict(zip((column.name for column in table.columns), cells, strict=True))
+            figures = [cell.value for name, cell in row.items() if name.startswith("Pairs by")]  # type: ignore[union-attr]
+            assert len(figures) == len(study.selections) == 5
+            assert row["Mean"].value == pytest.approx(np.mean(figures))  # type: ignore[union-attr]
+            assert row["SD"].value == pytest.approx(np.std(figures, ddof=1))  # type: ignore[union-attr]
+            assert (row["Mean"].low is not None) == (row["Figures"] == "out of fold")  # type: ignore[union-attr]
+
+
+def test_the_best_method_is_chosen_out_of_fold_and_the_printed_figure_stands_beside_it(
+    study: PaperStudy, fits: Fits
+) -> None:
+    table = correlations.at_its_best(study, fits)[0]
+    assert isinstance(table, Table)
+    for name in ("keywords", "gift"):
+        row = row_of(table, name)
+        honest = [fits[name][method][ALL].honest(study).value for method in METHODS]
+        printed = [fits[name][method][ALL].printed(study).value for method in METHODS]
+        assert row["Out of fold"].value == max(honest) < row["In sample, as printed"] == max(printed)  # type: ignore[attr-defined, operator]
+
+
+def test_variance_before_and_after_is_that_of_the_common_set_alone(study: PaperStudy, tables: StudyTables) -> None:
+    assert tables.ratings is not None
+    table = people.calibration(study)[0]
+    assert isinstance(table, Table)
+    base = tables.ratings.frame[tables.ratings.frame["base"]]
+    for title, column in (("Average variance as rated", "rating"), ("Average variance calibrated", "calibrated")):
+        decided = base.dropna(subset="rating")
+        expected = decided.groupby(["query_id", "result_id"])[column].var().mean()
+        assert row_of(table, title)["query by image, 1-5"].value == pytest.approx(expected)  # type: ignore[attr-defined]
+
+
+def test_a_second_round_has_a_row_of_its_own(study: PaperStudy) -> None:
+    pairs = study.tables.pairs
+    assert pairs is not None
+    later = pairs.assign(round=np.where(np.arange(len(pairs)) % 2, 2, 1))
+    table = people.uniformity(replace(study, tables=replace(study.tables, pairs=later)))[0]
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == ["Initial data", "Mapped data, round 2"]
+
+
+def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy, tables: StudyTables) -> None:
+    assert tables.ratings is not None
+    author = str(tables.ratings.frame["rater_id"].iloc[0])
+    table = people.one_person(replace(study, author=author))[0]
+    assert isinstance(table, Table)
+    ratings = tables.ratings.frame.dropna(subset="rating")
+    system = study.result["keywords"]
+    scored = pd.DataFrame({"query_id": study.pairs.query_id, "result_id": study.pairs.result_id})
+    both = ratings[ratings["rater_id"] == author].merge(scored.assign(score=system.mapped_scores))
+    expected = np.corrcoef(both["score"], both["calibrated"])[0, 1]
+    assert str(row_of(table, "keywords")["One person"]).startswith(f"{expected:.2f} (")
+    with pytest.raises(RelstudyError, match="is no rater who decided"):
+        people.one_person(replace(study, author="nobody"))
+
+
+def test_the_claim_on_colour_is_judged_by_the_figures() -> None:
+    names = ("Colour only", "Texture only", "Texture and colour")
+    assert "holds here" in claim(dict(zip(names, (0.18, 0.07, 0.19), strict=True)))
+    assert "does not hold here" in claim(dict(zip(names, (0.36, 0.62, 0.47), strict=True)))
+    assert "cannot be said" in claim(dict(zip(names, (0.36, None, 0.47), strict=True)))
+
+
+def test_normalised_rank_as_printed_takes_a_judgment_above_the_middle(paper: Page, study: PaperStudy) -> None:
+    table = next(table for table in paper.tables() if table.name == "table-5-8")
+    expected = normalised_rank_fifth_power(study.pairs.judgment > 3, study.result["keywords"].pair_scores)
+    assert row_of(table, "keywords")["Eq. 5.5"] == pytest.approx(expected)
+
+
+def test_the_disputed_pairs_are_those_of_greatest_variance_and_show_their_pictures(
+    study: PaperStudy, tables: StudyTables, tmp_path: Path
+) -> None:
+    assert tables.ratings is not None
+    panel = panels(tables.ratings)[0]
+    pairs = most_disputed(panel, 3)
+    decided = tables.ratings.frame.dropna(subset="rating").groupby(["query_id", "result_id"])["rating"]
+    variance = decided.var()[decided.size() >= 3].nlargest(3)
+    assert pairs["variance"].tolist() == pytest.approx(variance.tolist())
+    from PIL import Image
+
+    shutil.copy(EXAMPLE / "collection.csv", tmp_path)
+    (tmp_path / "pictures").mkdir()
+    for item in {*pairs["query_id"], *pairs["result_id"]}:
+        Image.new("RGB", (400, 300), "navy").save(tmp_path / "pictures" / f"{item}.jpg")
+    from relstudy.analysis.report.paper.disputed import disputed
+
+    shown = [b for b in disputed(replace(study, picture_of=pictures_in(tmp_path))) if isinstance(b, Picture)]
+    assert any("data:image/jpeg;base64," in drawing for block in shown for drawing in block.drawings)
+
+
+def test_figure_31_has_two_results_of_one_query_with_one_score_that_people_judge_furthest_apart(
+    study: PaperStudy,
+) -> None:
+    [table] = equal_words(study)
+    assert isinstance(table, Table)
+    (query, first, score, high), (same_query, second, same_score, low) = table.rows
+    assert query == same_query and score == same_score and first != second
+    frame = pd.DataFrame({"q": study.pairs.query_id, "j": study.pairs.judgment})
+    frame["s"] = study.result["keywords"].pair_scores
+    widest = max(group["j"].max() - group["j"].min() for _, group in frame[frame["s"] > 0].groupby(["q", "s"]))
+    assert high - low == pytest.approx(widest)  # type: ignore[operator]
+
+
+def test_graded_and_binary_answers_to_the_same_pairs_make_figure_52(study: PaperStudy) -> None:
+    graded = next(iter(study.interfaces.values()))
+    answers = graded.frame.assign(rating=(graded.frame["rating"] > 3).astype(float).where(graded.frame["rating"] > 0))
+    binary: Ratings = replace(graded, frame=answers, scale=KnownScale(SCALES["binary"], "named", ""))
+    [block] = interfaces(replace(study, interfaces={"graded": graded, "binary": binary}))
+    assert isinstance(block, Picture) and "scheme 2" in block.drawings[0]
+    assert isinstance(interfaces(study)[0], Paragraph)
+
+
+def test_every_table_names_its_number_and_what_differs(paper: Page) -> None:
+    tables = paper.tables()
+    numbers = {table.caption.split(":")[0] for table in tables}
+    assert {f"Table 5.{n}" for n in (1, 2, 3, 4, 7, 8, 9)} <= numbers
+    assert all("What differs" in table.note for table in tables)
+    html = paper.html()
+    assert all(f"Figure {n}" in html for n in ("2.2", "4.2", "4.6", "4.7", "5.1", "5.3"))
+    assert "$\\mathdefault" not in html
+    needs = missing(paper)
+    assert len(needs) == 2 and needs[0].startswith("Figure 5.2") and needs[1].startswith("Table 5.10")
+
+
+def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "gift*", "report"))
+    arguments = [str(folder), "--no-by-source", "--replicates", "50", "--folds", "2", "--paper-tables"]
+    done = CliRunner().invoke(report, arguments, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "The paper's tables and figures are in" in done.stdout and "Table 5.10 needs" in done.stdout
+    written = {path.name for path in (folder / "report" / "paper").iterdir()}
+    assert {"index.html", "table-5-3-keywords.csv", "table-5-3-keywords.tex", "table-5-9.csv"} <= written
+    methods = pd.read_csv(folder / "report" / "paper" / "table-5-3-keywords.csv")["Fitting method"]
+    assert set(methods) == {"Least squares (4.1)", "Correlation (4.2)", "Bayesian (4.3)"}
+
+
+def test_options_of_the_papers_page_need_it() -> None:
+    done = CliRunner().invoke(report, [str(EXAMPLE), "--author", "x"])
+    assert done.exit_code == 2 and "--paper-tables" in done.output

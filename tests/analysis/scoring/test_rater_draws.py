@@ -1,0 +1,203 @@
+"""Raters as a sample: pairs under other raters against refitted lines, and which raters a figure speaks of."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from relstudy.analysis.commands.score import score as command
+from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
+from relstudy.analysis.scoring.rated import PairRatings
+from relstudy.analysis.scoring.rater_draws import moved_cuts
+from relstudy.api.calibrating import CalibratedPanel, calibrate
+from relstudy.api.scoring import score
+from relstudy.common.errors import RelstudyError
+from tests.places import ROOT
+
+SINGLE = 1e-5
+"""Tables of replicates are kept in single precision."""
+
+
+def ratings(raters: int = 6, queries: int = 12, seed: int = 1) -> pd.DataFrame:
+    """Three ratings a pair by raters with offsets, and a base block."""
+    random = np.random.default_rng(seed)
+    offset = random.normal(0, 0.5, raters)
+    rows = []
+    for pair in range(8 * queries):
+        quality = random.uniform(1, 5)
+        everyone = pair < 8
+        for rater in range(raters) if everyone else random.choice(raters, min(3, raters), replace=False):
+            value = np.clip(np.round(quality + offset[rater] + 0.4 * random.normal()), 1, 5)
+            rows.append((f"r{rater}", f"q{pair // 8:02}", f"d{pair % 8}", value, everyone))
+    return pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating", "base"])
+
+
+def scores(table: pd.DataFrame) -> pd.DataFrame:
+    """Two systems that see the mean rating through noise."""
+    random = np.random.default_rng(2)
+    mean = table.groupby(["query_id", "result_id"], as_index=False)["rating"].mean()
+    parts = [
+        mean[["query_id", "result_id"]].assign(
+            system=name, score=mean["rating"] + noise * random.normal(size=len(mean))
+        )
+        for name, noise in (("fine", 0.7), ("coarse", 1.5))
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def panel() -> CalibratedPanel:
+    return calibrate(ratings(), method="mean", base_column="base")
+
+
+def test_a_moved_cut_is_what_lines_fitted_to_the_weighted_panel_say(panel: CalibratedPanel) -> None:
+    """The method `mean` moves each rater's base mean to the panel's: refitted here, with weights, as it is defined."""
+    table = panel.ratings
+    rater = pd.factorize(table["rater_id"])[0]
+    found = PairRatings(
+        np.arange(len(table)), table["calibrated"].to_numpy(), rater, table["rating"].to_numpy(dtype=float)
+    )
+    shares = np.random.default_rng(0).exponential(size=(6, 40))
+    shares *= 6 / shares.sum(axis=0)
+    cuts = moved_cuts(found, rater, shares, 3.5)
+    base = table["block"].eq("base").to_numpy()
+    own = np.bincount(rater[base], table["rating"][base]) / np.bincount(rater[base])
+    for column in range(40):
+        refitted = found.given - own[rater] + shares[:, column] @ own / 6
+        np.testing.assert_allclose(found.calibrated - cuts[column], refitted - 3.5, atol=1e-9)
+
+
+def test_indices_of_reweighted_pairs_are_those_of_the_libraries() -> None:
+    random = np.random.default_rng(5)
+    mass = random.exponential(size=(7, 50)).astype(np.float32)
+    mass[:, ::9] = 0.0
+    relevant = random.random((7, 50)) < 0.4
+    judgment = random.normal(size=(7, 50)).astype(np.float32)
+    score, weight = np.round(random.normal(size=50), 1), random.exponential(size=50)
+    pairs = ReweightedPairs(mass, mass * relevant, mass, judgment)
+    precision, rank = pairs.retrieval(score, weight)
+    thresholds = np.quantile(score, [0.9, 0.5, 0.1])
+    at, recall = pairs.points(score, weight, thresholds)
+    r = ReweightedJudgments.of(pairs, weight).pearson(score)
+    for b in range(7):
+        w, hit = weight * mass[b], relevant[b]
+        assert precision[b] == pytest.approx(average_precision_score(hit, score, sample_weight=w), abs=SINGLE)
+        assert rank[b] == pytest.approx(1 - roc_auc_score(hit, score, sample_weight=w), abs=SINGLE)
+        for k, threshold in enumerate(thresholds):
+            above = score >= threshold
+            assert at[k, b] == pytest.approx((w * hit)[above].sum() / w[above].sum(), abs=SINGLE)
+            assert recall[k, b] == pytest.approx((w * hit)[above].sum() / (w * hit).sum(), abs=SINGLE)
+        covariance = np.cov(score, judgment[b], aweights=w)
+        assert r[b] == pytest.approx(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]), abs=SINGLE)
+
+
+def test_variances_of_queries_and_raters_add_up_once() -> None:
+    """A mean of crossed effects: the interval's error is that of the effects, with single noise counted once."""
+    random = np.random.default_rng(9)
+    queries, raters = 40, 10
+    values = random.normal(size=(queries, 1)) + 2 * random.normal(size=raters) + random.normal(size=(queries, raters))
+    by_query = values.mean(axis=1) @ query_counts(queries, 4000, 1) / queries
+    shares = random.exponential(size=(raters, 4000))
+    drawn = values.mean(axis=0) @ (shares / shares.sum(axis=0))
+    both = (random.exponential(size=(4000, queries * raters)) @ (values - values.mean()).ravel()) / values.size
+    parts = RaterReplicates(drawn, both, queries, raters)
+    figure = BootstrapStatistic(float(values.mean()), by_query, raters=parts).over_raters()
+    expected = (
+        values.mean(axis=1).var(ddof=1) / queries
+        + values.mean(axis=0).var(ddof=1) / raters
+        - values.var() / values.size
+    )
+    # 4,000 replicates tell a variance within 2 %, three times over
+    assert np.var(figure.replicates) * raters / (raters - 1) == pytest.approx(expected, rel=0.07)
+
+
+def test_a_difference_knows_what_raters_do_to_both_alike() -> None:
+    random = np.random.default_rng(2)
+    shared, own = random.normal(size=300), 0.1 * random.normal(size=300)
+    one = BootstrapStatistic(0.5, 0.01 * random.normal(size=300), raters=RaterReplicates(shared, own, 30, 8))
+    other = BootstrapStatistic(0.4, 0.01 * random.normal(size=300), raters=RaterReplicates(shared, own, 30, 8))
+    assert np.std(one.over_raters().replicates) > 0.9
+    assert np.std((one - other).over_raters().replicates) < 0.02
+    assert (-one).raters is not None and np.array_equal((-one).raters.drawn, -shared)
+
+
+def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
+    table = scores(ratings())
+    any_raters = score(table, panel, replicates=100)
+    these = score(table, panel, replicates=100, raters="these")
+    assert any_raters.conventions["raters"] == "any raters like these 6"
+    assert these.conventions["raters"] == "these raters alone: by request"
+    for name in ("raw_pearson", "mapped_spearman", "average_precision", "normalised_rank"):
+        assert any_raters.table[name].equals(these.table[name])
+        widths = [t[f"{name}_high"] - t[f"{name}_low"] for t in (any_raters.table, these.table)]
+        assert (widths[0] > widths[1]).all()
+    bare = score(table, panel.judgments, replicates=100)
+    assert "not known (--ratings calibrated.csv)" in bare.conventions["raters"]
+    with pytest.raises(RelstudyError, match="any raters like these \\(--raters any\\): the ratings behind"):
+        score(table, panel.judgments, raters="any")
+    two = calibrate(ratings(raters=2), method="none")
+    few = score(scores(ratings(raters=2)), two, replicates=20)
+    assert few.conventions["raters"].endswith("2 raters do not tell how others would differ")
+
+
+def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_them(
+    panel: CalibratedPanel, tmp_path: Path
+) -> None:
+    panel.judgments.to_csv(tmp_path / "judgments.csv", index=False)
+    panel.ratings.to_csv(tmp_path / "calibrated.csv", index=False)
+    table = scores(ratings())
+    for name, rows in table.groupby("system"):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+
+    def answer(*arguments: object) -> dict[str, object]:
+        result = CliRunner().invoke(command, [*map(str, arguments), "--json"], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)  # type: ignore[no-any-return]
+
+    said = CliRunner().invoke(command, [str(tmp_path / "fine.csv"), "-j", str(tmp_path / "judgments.csv")])
+    assert "any raters like these 6" in said.stdout
+    options = ("-j", tmp_path / "judgments.csv", "--replicates", 50)
+    whole = answer(tmp_path / "fine.csv", tmp_path / "coarse.csv", *options)
+    answer(tmp_path / "fine.csv", *options, "--save", tmp_path / "saved.json")
+    apart = answer(tmp_path / "coarse.csv", "--against", tmp_path / "saved.json")
+    for part in ("systems", "comparisons", "conventions"):
+        assert apart[part] == whole[part]
+
+
+def simulation() -> ModuleType:
+    folder = ROOT / "scripts" / "simulations"
+    sys.path.insert(0, str(folder))
+    try:
+        spec = importlib.util.spec_from_file_location("raters_simulation", folder / "raters.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    return module
+
+
+def test_intervals_over_raters_hold_what_other_raters_would_say() -> None:
+    """Twelve raters with offsets of half a step: intervals of these raters alone are too short by far for precision."""
+    module = simulation()
+    world, panels = module.make_world(), module.Panels(12, 3, 0.5)
+    true = module.truth(world, panels, rounds=3)["average_precision"]
+    held = {"these": 0, "any": 0}
+    for number in range(16):
+        pairs, candidate = module.study(world, panels, np.random.default_rng([3, number]))
+        for which in held:
+            _, low, high = module.figures(pairs, candidate, number, which)["average_precision"]
+            held[which] += low <= true <= high
+    assert held["any"] >= 14
+    assert held["these"] <= 13

@@ -1,0 +1,69 @@
+"""relstudy doctor names what is wrong, and the command that mends it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import namedtuple
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from relstudy.studyapp.cli import main
+from tests.studyapp.studies import TOML, Made, write_study
+
+
+def states(folder: Path, code: int = 0) -> dict[str, str]:
+    done = CliRunner().invoke(main, ["doctor", str(folder), "--json"])
+    assert done.exit_code == code, done.output
+    return {finding["what"]: finding["state"] for finding in json.loads(done.stdout)}
+
+
+def test_a_healthy_study_has_nothing_wrong(make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_study()
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    seen = states(made.folder)
+    assert "wrong" not in seen.values() and seen["database"] == seen["files"] == "ok"
+    assert ("clock" in seen) is not made.store.is_sqlite
+
+
+def test_what_is_wrong_is_named_with_what_mends_it(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local()
+    (made.folder / "secret.key").chmod(0o644)
+    pairs = made.folder / "pairs.csv"
+    pairs.write_text("\n".join(pairs.read_text().splitlines()[:-1]) + "\n")
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9, 10**6))
+    done = CliRunner().invoke(main, ["doctor", str(made.folder)])
+    assert done.exit_code == 1
+    for line in (
+        "wrong  permissions: secret.key can be read by others",
+        f"-> chmod 600 {made.folder / 'secret.key'}",
+        "wrong  disk: 0.0 GB free",
+        "mind   files: they are not what is served: 1 pair leaves the study (p7-3)",
+        f"-> relstudy change {made.folder}",
+    ):
+        assert line in done.stdout, done.stdout
+    pairs.write_text("pair_id,query_id,result_id\nx,q0,nobody\n")
+    assert states(made.folder, 1)["files"] == "wrong"
+    made.store.dispose()  # which empties the -wal into the file
+    (made.folder / "study.db").write_bytes(b"no database at all" * 100)
+    assert states(made.folder, 1)["database"] == "wrong"
+    (made.folder / "study.toml").write_text("[study]\n")
+    assert states(made.folder, 1) == {"study.toml": "wrong"}
+
+
+def test_the_database_of_another_study_and_one_not_made_yet_are_told(
+    tmp_path: Path, make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local()
+    other = write_study(tmp_path / "other", TOML.replace('id = "test"', 'id = "other"'))
+    assert states(other)["database"] == "mind" and not (other / "study.db").exists()
+    monkeypatch.setenv("DATABASE_URL", str(made.store.url))
+    assert states(other, 1)["database"] == "wrong"
+    monkeypatch.setenv("DATABASE_URL", "nonsense")
+    assert states(other, 1)["database"] == "wrong"

@@ -1,0 +1,59 @@
+"""What `relstudy demo --paper` adds: the paper's systems, a second round, and the base pairs on other scales."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.studyapp.demo import pipeline
+from relstudy.studyapp.demo.command import demo
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
+from relstudy.studyapp.demo.paper import other_interfaces, ratings_on
+from relstudy.studyapp.demo.show import Stages
+from relstudy.studyapp.demo.sizes import SIZES
+from relstudy.studyapp.rendered.collection import make_collection
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return SimulatedPanel(draw_raters(6, seed=1), make_collection(60, seed=1), seed=1)
+
+
+@pytest.fixture
+def pairs(panel):
+    items = panel.collection.picture_ids
+    rows = [(f"p{i}-{j}", items[i], items[i + 1 + j], "base") for i in range(5) for j in range(4)]
+    return pd.DataFrame(rows, columns=["pair_id", "query_id", "result_id", "block"])
+
+
+def test_the_papers_size_has_its_systems_and_two_rounds():
+    size = SIZES["small"].as_in_the_paper()
+    assert set(size.choosing) == {"gift", "simplicity", "romm-calib", "keywords"}
+    # table 5.7 has nine systems; ROMM-CALIB, which chose pairs, is no row of it
+    assert len(set(size.choosing) | set(size.variants)) == 10
+    assert size.rounds == 2 and size.paper and size.images == SIZES["small"].images
+
+
+def test_the_option_hands_that_size_to_the_demo(monkeypatch, tmp_path):
+    asked = []
+
+    def stop(folder, size, *, seed):
+        asked.append(size)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(pipeline, "run_demo", stop)
+    CliRunner().invoke(demo, [str(tmp_path / "d"), "--paper", "--raters", "5", "--no-serve"])
+    assert asked[0].paper and asked[0].raters == 5
+
+
+@pytest.mark.slow
+def test_other_scales_are_rated_and_calibrated_into_folders_of_their_own(panel, pairs, tmp_path: Path):
+    binary = ratings_on(panel, pairs, "binary", 6)
+    assert set(binary["rating"].dropna()) <= {0, 1} and len(binary) == 6 * len(pairs)
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    folders = other_interfaces(tmp_path, panel, Stages(1, quiet=True))
+    assert [folder.name for folder in folders] == ["binary", "1-9"]
+    for folder, raters in zip(folders, (6, 5), strict=True):
+        calibrated = pd.read_csv(folder / "calibrated.csv")
+        assert calibrated["rater_id"].nunique() == raters and "calibrated" in calibrated

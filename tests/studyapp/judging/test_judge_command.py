@@ -1,0 +1,272 @@
+"""relstudy judge against a server on the loopback, batch files, and tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.judging import client as client_module
+from tests.places import ROOT
+from tests.studyapp.judging.stub import Said, serving
+from tests.studyapp.studies import TOML, write_study
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Eight picture queries of four results each: 32 pairs in pairs.csv."""
+    return write_study(tmp_path / "study", TOML + '\n[judges]\nkey_variable = "JUDGE_KEY"\n')
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    monkeypatch.setattr(client_module.ChatClient, "first_wait", 0.01)
+    defaults = client_module.ChatClient.__init__.__defaults__
+    assert 1.0 in defaults
+    changed = tuple(0.01 if each == 1.0 else each for each in defaults)
+    monkeypatch.setattr(client_module.ChatClient.__init__, "__defaults__", changed)
+
+
+def judge(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", *arguments])
+
+
+def ask(folder: Path, url: str, *arguments: str) -> Result:
+    return judge(folder, "--model", "vision", "--base-url", url, "--pairs", "judged", *arguments)
+
+
+def table(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "judges" / "m.csv")
+
+
+def test_every_pair_is_asked_once_with_both_pictures_and_the_studys_own_question(folder: Path) -> None:
+    with serving() as stub:
+        done = ask(folder, stub.url, "--workers", "3")
+        again = ask(folder, stub.url)
+    assert done.exit_code == again.exit_code == 0, done.output
+    pairs = len(pd.read_csv(folder / "pairs.csv"))
+    assert len(stub.questions) == pairs and stub.most_at_a_time <= 3
+    kinds = [part["type"] for part in stub.questions[0]["messages"][0]["content"]]
+    assert kinds.count("image_url") == 2
+    assert "1 (poor match), 2, 3, 4, 5 (good match)" in json.dumps(stub.questions[0])
+    assert stub.questions[0]["temperature"] == 0 and stub.questions[0]["model"] == "vision"
+    rows = table(folder)
+    assert list(rows.columns) == ["query_id", "result_id", "rating", "status", "confidence", "seconds", "cost"]
+    assert len(rows) == pairs and set(rows["rating"]) == {4.0} and set(rows["status"]) == {"ok"}
+    assert f"{pairs} of {pairs} questions are open" in done.output and "127.0.0.1" in done.output
+    assert "0 of" in again.output
+
+
+def test_the_key_is_sent_and_stands_nowhere(folder: Path) -> None:
+    with serving(lambda before, text: Said(status=500, raw=b"no")) as stub:
+        done = ask(folder, stub.url, "--limit", "1")
+    assert stub.keys == {f"Bearer {KEY}"}
+    assert KEY not in done.output
+    for path in folder.rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        (Said('{"grade": 7}'), "off_scale"),
+        (Said("I would give it a 4."), "unparsed"),
+        (Said('{"grade": "cannot say"}'), "refused"),
+        (Said("", message={"refusal": "I cannot judge this."}), "refused"),
+        (Said(status=400), "error"),
+        (Said(raw=b"<html>busy</html>"), "error"),
+        (Said(raw=b'{"choices": []}'), "unparsed"),
+        (Said(delay=0.6), "error"),
+    ],
+    ids=["off the scale", "a sentence", "cannot say", "refusal", "bad request", "no JSON", "empty", "too slow"],
+)
+def test_what_is_no_grade_is_a_status_and_never_a_grade(folder: Path, said: Said, status: str) -> None:
+    with serving(lambda before, text: said) as stub:
+        done = ask(folder, stub.url, "--limit", "2", "--workers", "2", "--timeout", "0.2")
+    assert done.exit_code == 0, done.output
+    rows = table(folder)
+    assert rows["rating"].isna().all()
+    asked = rows["query_id"].isin([json.loads(line)["query_id"] for line in log_lines(folder)])
+    assert asked.any() and status in set(rows["status"][asked])
+    assert set(rows["status"]) <= {status, "error"}
+
+
+def log_lines(folder: Path) -> list[str]:
+    return (folder / "judges" / "m.jsonl").read_text().splitlines()
+
+
+def test_a_busy_server_is_asked_again_after_as_long_as_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    defaults = client_module.ChatClient.__init__.__defaults__
+    changed = tuple(waits.append if each is time.sleep else each for each in defaults)
+    monkeypatch.setattr(client_module.ChatClient.__init__, "__defaults__", changed)
+    busy = [Said(status=429, headers={"Retry-After": "7"}), Said(status=503), Said(raw=b"{"), Said()]
+    with serving(lambda before, text: busy[before]) as stub:
+        done = ask(folder, stub.url, "--limit", "1")
+    assert done.exit_code == 0
+    assert waits[0] == 7 and len(waits) == 3 and max(waits[1:]) < 0.1
+    assert (table(folder)["status"] == "ok").sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(401, "refuses the key"), (404, "has no chat completions there"), (302, "no chat")]
+)
+def test_a_server_that_would_answer_nothing_ends_the_run_in_a_sentence(
+    folder: Path, status: int, sentence: str
+) -> None:
+    with serving(lambda before, text: Said(status=status, headers={"Location": "http://example.org"})) as stub:
+        done = ask(folder, stub.url, "--workers", "2")
+    assert done.exit_code == 1 and sentence in done.output and "Traceback" not in done.output
+    assert len(stub.questions) <= 2
+
+
+def test_only_what_is_missing_or_failed_is_asked_again(folder: Path) -> None:
+    with serving(lambda before, text: Said(status=400) if "pictures" in text or before == 0 else Said()) as stub:
+        ask(folder, stub.url, "--limit", "5")
+        assert len(stub.questions) == 5
+        ask(folder, stub.url, "--limit", "5")
+        assert len(stub.questions) == 10
+        ask(folder, stub.url)
+    assert (table(folder)["status"] == "ok").sum() == 5
+
+
+def test_a_run_that_is_stopped_goes_on_without_asking_twice_or_losing_an_answer(folder: Path) -> None:
+    slow = Said(delay=0.15)
+    with serving(lambda before, text: slow) as stub:
+        command = [sys.executable, "-m", "relstudy", "judge", str(folder), "--judge", "m", "--model", "vision"]
+        command += ["--base-url", stub.url, "--pairs", "judged", "--workers", "4"]
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"JUDGE_KEY": KEY}, stdout=subprocess.PIPE)
+        while len(stub.questions) < 6 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0 and b"Stopped." in out
+        assert len(log_lines(folder)) == len(stub.questions) < 32
+        done = ask(folder, stub.url)
+    assert done.exit_code == 0
+    assert set(stub.times_asked().values()) == {1} and len(stub.questions) == 32
+    assert (table(folder)["status"] == "ok").all()
+
+
+def test_a_line_that_a_crash_left_half_written_is_asked_for_again(folder: Path) -> None:
+    with serving() as stub:
+        ask(folder, stub.url, "--limit", "3")
+        log = folder / "judges" / "m.jsonl"
+        log.write_bytes(log.read_bytes()[:-40])
+        ask(folder, stub.url)
+    assert sorted(stub.times_asked().values())[-2:] == [1, 2]
+    assert len(log_lines(folder)) == 32 and (table(folder)["status"] == "ok").all()
+
+
+def test_costs_are_told_before_and_after(folder: Path) -> None:
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text() + "input_price = 2.5\noutput_price = 10\n")
+    with serving() as stub:
+        done = ask(folder, stub.url)
+    assert "which cost about" in done.output
+    # 32 answers of 1,000 tokens in and 10 out
+    assert json.loads((folder / "judges" / "m.json").read_text())["cost"] == pytest.approx(32 * (2500 + 100) / 1e6)
+
+
+def test_repeated_questions_tell_whether_the_judge_says_the_same_again(folder: Path) -> None:
+    with serving(lambda before, text: Said(f'{{"grade": {4 + before % 2}}}')) as stub:
+        ask(folder, stub.url, "--repeat", "0.25")
+    assert json.loads((folder / "judges" / "m.json").read_text())["repeated"] == {"asked": 8, "same": 0}
+
+
+def test_a_batch_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
+    questions, answers = tmp_path / "out.jsonl", tmp_path / "in.jsonl"
+    out = judge(folder, "--model", "vision", "--pairs", "judged", "--export-batch", str(questions))
+    assert out.exit_code == 0 and "nothing was sent" in out.output
+    lines = [json.loads(line) for line in questions.read_text().splitlines()]
+    assert len(lines) == 32 and lines[0]["url"] == "/v1/chat/completions" and lines[0]["method"] == "POST"
+    results = [
+        {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": json.loads(Said().body())}}
+        for line in lines[:-1]
+    ]
+    results.append({"custom_id": lines[-1]["custom_id"], "response": None, "error": {"code": "expired"}})
+    answers.write_text("\n".join(map(json.dumps, reversed(results))))
+    back = judge(folder, "--model", "vision", "--pairs", "judged", "--import-batch", str(answers))
+    assert back.exit_code == 0, back.output
+    assert table(folder)["status"].value_counts().to_dict() == {"ok": 31, "error": 1}
+    other = judge(folder, "--judge", "n", "--model", "other", "--pairs", "judged", "--import-batch", str(answers))
+    assert other.exit_code == 1 and "none of its 32 answers is to a question of this judge" in other.output
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [
+        ("Look at {query}.", "{result} must stand in it"),
+        ("{query} {result} {grade}", "{grade} is no placeholder"),
+    ],
+)
+def test_a_prompt_without_its_placeholders_is_refused(folder: Path, prompt: str, sentence: str) -> None:
+    (folder / "prompt.txt").write_text(prompt)
+    with serving() as stub:
+        done = ask(folder, stub.url, "--prompt", str(folder / "prompt.txt"))
+    assert done.exit_code == 1 and sentence in done.output and not stub.questions
+
+
+def test_a_changed_prompt_or_model_is_another_judge(folder: Path) -> None:
+    (folder / "prompt.txt").write_text("{query} {result} {answer}")
+    with serving() as stub:
+        ask(folder, stub.url, "--limit", "1")
+        prompt = ask(folder, stub.url, "--prompt", str(folder / "prompt.txt"))
+        model = ask(folder, stub.url, "--model", "another")
+    assert prompt.exit_code == model.exit_code == 1 and len(stub.questions) == 1
+    assert "was asked with another prompt; another --judge NAME keeps the answers apart" in prompt.output
+    assert "was asked with model 'vision' instead of 'another'" in model.output
+
+
+def test_nothing_is_sent_without_an_address(folder: Path) -> None:
+    done = judge(folder, "--model", "vision")
+    assert done.exit_code == 2 and "nothing is sent anywhere unless you say where" in done.output
+
+
+def test_a_key_that_is_not_there_and_one_written_into_study_toml_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_KEY", "")
+    missing = ask(folder, "http://127.0.0.1:9/v1")
+    assert missing.exit_code == 1 and "the environment variable JUDGE_KEY" in missing.output
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text().replace("JUDGE_KEY", KEY))
+    written = ask(folder, "http://127.0.0.1:9/v1")
+    assert written.exit_code == 1 and "never the key itself" in written.output and KEY not in written.output
+
+
+def test_a_table_of_grades_or_scores_is_a_judge(folder: Path, tmp_path: Path) -> None:
+    pairs = pd.read_csv(folder / "pairs.csv")[["query_id", "result_id"]]
+    grades = tmp_path / "grades.csv"
+    pairs.assign(rating=[None, *[3] * 31], status=["refused", *["ok"] * 31]).to_csv(grades, index=False)
+    done = judge(folder, "--scores", str(grades))
+    assert done.exit_code == 0 and "31 answers for 32 pairs" in done.output
+    assert table(folder)["status"].value_counts().to_dict() == {"ok": 31, "refused": 1}
+    scores = pd.concat([pairs.assign(system=name, score=range(32)) for name in ("m", "other")])
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    assert judge(folder, "--scores", str(tmp_path / "scores.csv")).exit_code == 0
+    assert table(folder)["rating"].tolist() == list(range(32))
+    scores[scores["system"] == "other"].replace("q0", "nobody").to_csv(tmp_path / "scores.csv", index=False)
+    strange = judge(folder, "--scores", str(tmp_path / "scores.csv"))
+    assert strange.exit_code == 1 and "the id of an item in collection.csv is needed" in strange.output
+
+
+def test_queries_and_collection_are_every_candidate(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    asked = {}
+    for extent in ("judged", "queries", "candidates", "collection"):
+        assert judge(folder, "--model", "v", "--pairs", extent, "--export-batch", str(out)).exit_code == 0
+        asked[extent] = len(out.read_text().splitlines())
+    assert asked["judged"] == 32 < asked["queries"] <= asked["candidates"] == asked["collection"]
