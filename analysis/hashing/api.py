@@ -16,6 +16,7 @@ from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting import counts as counting
 from relstudy.analysis.hashing.counting.counts import CountTable, Engine, without_self
+from relstudy.analysis.hashing.datasets.published import unit_length
 from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
@@ -51,6 +52,7 @@ __all__ = [
     "read_codes",
     "read_labels",
     "save_encoder",
+    "unit_length",
     "without_self",
 ]
 
@@ -308,8 +310,8 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
 
     Parameters
     ----------
-    name : lsh, pcah, pca-rr, itq, sh, sklsh, spherical; and ksh and grh, which learn from labels by
-        `.fit(vectors, labels)`
+    name : lsh, pcah, pca-rr, itq, sh, sklsh, spherical, density-sensitive; and ksh and grh, which learn from labels
+        by `.fit(vectors, labels)`
     bits : code length
     seed : of everything random
     settings : the encoder's own, such as alpha=0.9 of grh

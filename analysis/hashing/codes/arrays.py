@@ -1,4 +1,4 @@
-"""Arrays in files: .npy mapped into memory, one array of a .npz or .mat; never a pickle."""
+"""Arrays in files: .npy and .fvecs mapped into memory, one array of a .npz or .mat; never a pickle."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.vecs import is_vecs_file, read_vecs
 from relstudy.common.errors import RelstudyError
 
 _NPY = b"\x93NUMPY"
@@ -26,8 +27,8 @@ DAMAGE = (
 
 
 def is_array_file(path: str) -> bool:
-    """Whether a path means an array (.npy, .npz, .mat or FILE.npz:NAME) rather than text."""
-    return path.endswith(".npy") or _IN_FILE.fullmatch(path) is not None
+    """Whether a path means an array (.npy, .npz, .mat, FILE.npz:NAME, .fvecs and its relatives) rather than text."""
+    return path.endswith(".npy") or is_vecs_file(path) or _IN_FILE.fullmatch(path) is not None
 
 
 def file_part(path: str) -> Path:
@@ -42,7 +43,7 @@ def load_array(path: str) -> np.ndarray:
     Parameters
     ----------
     path : .npy (mapped into memory, without ever unpickling), or .npz or MATLAB's .mat with `:NAME` of the array where
-        the file holds several
+        the file holds several, or .fvecs, .ivecs or .bvecs (mapped too)
 
     Raises
     ------
@@ -54,6 +55,8 @@ def load_array(path: str) -> np.ndarray:
         if match:
             status = os.stat(match["file"])
             return _one_of_several(match["file"], match["name"], (status.st_mtime_ns, status.st_size))
+        if is_vecs_file(path):
+            return read_vecs(path)
         with open(path, "rb") as handle:
             start = handle.read(len(_NPY))
         if start != _NPY:

@@ -210,7 +210,9 @@ def encode_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Turn vectors into codes with a baseline: lsh, pcah, pca-rr, itq, sh, sklsh, spherical, ksh or grh.
+    """Turn vectors into codes with a baseline.
+
+    Unsupervised: lsh, pcah, pca-rr, itq, sh, sklsh, spherical, density-sensitive. With labels: ksh, grh.
 
     Deep encoders learn with the extra `deep`: dsh, dsh-dispersed and m-dsh. They also take folders of pictures, whose
     rows follow the sorted paths; the first folder's name is a training picture's class unless --train-labels is given.

@@ -11,6 +11,7 @@ from relstudy.analysis.hashing.commands.data import encode_command, split_comman
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
+from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
 from relstudy.common.console import print_json, print_table, progress, say
 
@@ -195,6 +196,7 @@ def _interval(figure: dict[str, float | None]) -> list[str]:
 
 
 for _command in (
+    data_command,
     truth_command,
     split_command,
     encode_command,

@@ -1,9 +1,11 @@
 """Baselines that turn vectors into binary codes: fitted on training data only, applied to anything.
 
-Unsupervised: LSH, PCAH, PCA-RR, ITQ, spectral hashing, SKLSH, spherical hashing. Supervised: KSH, GRH.
+Unsupervised: LSH, PCAH, PCA-RR, ITQ, spectral hashing, SKLSH, spherical hashing, density-sensitive hashing.
+Supervised: KSH, GRH.
 """
 
 from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.density import DensitySensitive
 from relstudy.analysis.hashing.encoders.graph import GRH
 from relstudy.analysis.hashing.encoders.kernel import KSH, SKLSH
 from relstudy.analysis.hashing.encoders.projections import ITQ, LSH, PCAH, PCARR
@@ -18,6 +20,7 @@ ENCODERS: dict[str, type[Encoder]] = {
     "sh": SpectralHashing,
     "sklsh": SKLSH,
     "spherical": SphericalHashing,
+    "density-sensitive": DensitySensitive,
     "ksh": KSH,
     "grh": GRH,
 }
@@ -31,6 +34,7 @@ __all__ = [
     "PCAH",
     "PCARR",
     "SKLSH",
+    "DensitySensitive",
     "Encoder",
     "SpectralHashing",
     "SphericalHashing",

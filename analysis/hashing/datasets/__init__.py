@@ -1,0 +1,1 @@
+"""Published data sets in the formats they are published in."""
