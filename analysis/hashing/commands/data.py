@@ -240,12 +240,12 @@ def encode_command(
     written = []
     for (_, target), items in progress(list(zip(files, sources, strict=False)), "files", len(files)):
         codes = fitted.encode(items)
-        _write(target, codes.unpacked())
+        write_array(target, codes.unpacked())
         written.append({"file": target, "codes": len(codes)})
         if not as_json:
             say(f"{len(codes)} codes of {codes.bits} bits by {encoder}; wrote {target}")
     for (_, target), items in zip(project, sources[len(files) :], strict=True):
-        _write(target, fitted.real_values(items))
+        write_array(target, fitted.real_values(items))
         written.append({"file": target, "items": len(items)})
         if not as_json:
             say(f"{len(items)} items of {fitted.bits} real values by {encoder}; wrote {target}")
@@ -264,7 +264,8 @@ def encode_command(
         )
 
 
-def _write(target: str, array: np.ndarray) -> None:
+def write_array(target: str, array: np.ndarray) -> None:
+    """Write an array as .npy, whole or not at all."""
     import numpy as np
 
     from relstudy.common.tables import replacing

@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from relstudy.analysis.hashing.commands.classes import classes_command, pictures_command
 from relstudy.analysis.hashing.commands.compare import buckets_command, compare_command, demo_command, health_command
+from relstudy.analysis.hashing.commands.cross_modal import cross_modal_command
 from relstudy.analysis.hashing.commands.data import encode_command, split_command, truth_command
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
@@ -200,8 +202,11 @@ for _command in (
     truth_command,
     split_command,
     encode_command,
+    cross_modal_command,
     compare_command,
     health_command,
+    classes_command,
+    pictures_command,
     buckets_command,
     look_up_command,
     rank_command,

@@ -1,0 +1,124 @@
+"""`relstudy hash classes` and `hash pictures`: how classes lie among the codes, and what a query finds, to look at."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in
+from relstudy.analysis.hashing.commands.pairs import TruthFiles, code_options, code_pair, truth_options
+from relstudy.common.console import print_json, print_table, say
+from relstudy.common.errors import RelstudyError
+
+
+@click.command("classes")
+@click.argument("codes", nargs=-1, required=True)
+@click.option("--labels", required=True, help="One class for each code: .npy, or text with one item a line.")
+@click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
+@click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
+@click.option("--figure", help="Write the distances of each class as SVG.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def classes_command(
+    codes: tuple[str, ...], labels: str, form: Any, bits: int | None, figure: str | None, as_json: bool
+) -> None:
+    """How far codes of a class lie apart, and how near other classes come (Ding, Li and Li 2018, Eq. 7 and 8).
+
+    \b
+    Example:
+      relstudy hash classes db_codes.npy --labels y.npy --figure classes.svg
+    """
+    from relstudy.analysis.hashing.metrics.class_distances import class_distances, class_distances_figure
+    from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
+    from relstudy.analysis.hashing.truth.labels import read_labels
+    from relstudy.common.tables import write_text
+
+    read, notes = codes_in(codes, form, bits)
+    found = class_distances(read, read_labels(labels, notes=notes)[0])
+    used = len(UniqueCodes.of(read).multiplicity)
+    if figure is not None:
+        write_text(class_distances_figure(found, read.bits, alone=True), figure)
+        say(f"wrote {figure}")
+    apart = sum(each.apart for each in found)
+    if as_json:
+        classes = [{**asdict(each), "apart": each.apart} for each in found]
+        print_json({"classes": classes, "bits": read.bits, "codes_in_use": used, "apart": apart, "notes": notes})
+        return
+    header = ["class", "points", "codes", "h_s", "h_d", "h_s < h_d", "points with AP 1"]
+    print_table([_row(asdict(each) | {"apart": each.apart}) for each in found], header)
+    click.echo(
+        f"h_s: farthest of the same class; h_d: nearest of another. {apart} of {len(found)} classes have h_s < h_d; "
+        f"where all have, mAP is 1. In use: {used} of 2^{read.bits} codes ({used / 2**read.bits:.3g})"
+    )
+    for note in notes:
+        click.echo(note)
+
+
+def _row(each: dict[str, Any]) -> list[str]:
+    nearest = "–" if each["nearest"] is None else str(each["nearest"])
+    sizes = [str(each[name]) for name in ("points", "codes", "diameter")]
+    return [each["name"], *sizes, nearest, "yes" if each["apart"] else "no", f"{each['perfect']:.3f}"]
+
+
+@click.command("pictures")
+@code_options
+@truth_options
+@click.option("--query", "row", type=click.IntRange(min=0), required=True, help="Which query, counted from 0.")
+@click.option("--query-pictures", required=True, help="The queries' pictures: a folder, or .npy (n, height, width, 3).")
+@click.option("--database-pictures", required=True, help="The database's pictures, likewise.")
+@click.option(
+    "--within", multiple=True, type=click.IntRange(min=0), help="Hamming distances, rising; repeat.  [default: 1, 2]"
+)
+@click.option("--most", type=click.IntRange(1, 40), default=10, show_default=True, help="Pictures in a row.")
+@click.option("-o", "--output", required=True, help="Where to write the picture (.svg).")
+def pictures_command(
+    queries: str,
+    database: str,
+    form: Any,
+    code_bits: int | None,
+    row: int,
+    query_pictures: str,
+    database_pictures: str,
+    within: tuple[int, ...],
+    most: int,
+    output: str,
+    **truth_files: Any,
+) -> None:
+    """Draw the true positives of one query by their distance from it (Ding, Li and Li 2018, figure 7).
+
+    Where a row holds fewer than there are, they are evenly spaced by distance.
+
+    \b
+    Example:
+      relstudy hash pictures --queries q.npy --database db.npy --query-labels yq.npy --database-labels y.npy \\
+          --query-pictures test/ --database-pictures train/ --query 7 -o query-7.svg
+    """
+    import numpy as np
+
+    from relstudy.analysis.hashing.commands.deep import items_in
+    from relstudy.analysis.hashing.metrics.hit_pictures import hit_pictures, rings, shown_of
+    from relstudy.analysis.hashing.truth.relevance import check_sizes
+    from relstudy.common.tables import write_text
+
+    truth, notes = TruthFiles(**truth_files).read()
+    query_codes, codes, more = code_pair(queries, database, form, code_bits)
+    check_sizes(truth, len(query_codes), len(codes))
+    pictures = []
+    for source, number in ((query_pictures, len(query_codes)), (database_pictures, len(codes))):
+        items = items_in(source)
+        if items.ndim != 4 or len(items) != number:
+            raise RelstudyError(f"{source}: {number} pictures are needed, one for each code; it has {items.shape}")
+        pictures.append(items)
+    if row >= len(query_codes):
+        raise RelstudyError(f"--query {row}: there are {len(query_codes)} queries, counted from 0")
+    distances = within or tuple(sorted({min(1, codes.bits), min(2, codes.bits)}))
+    if list(distances) != sorted(set(distances)) or distances[-1] > codes.bits:
+        raise RelstudyError(f"--within must rise, up to the code length {codes.bits}")
+    around = rings(query_codes, row, codes, truth, distances)
+    write_text(hit_pictures(np.asarray(pictures[0][row]), pictures[1], around, most, alone=True), output)
+    rows = [[ring.name, str(ring.codes), str(len(ring.hits)), str(len(shown_of(ring, most)))] for ring in around]
+    print_table(rows, ["around the query", "codes", "true positives", "shown"])
+    for note in [*notes, *more]:
+        click.echo(note)
+    say(f"wrote {output}")
