@@ -20,7 +20,8 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, ratings
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import ratings
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.visit import read_page

@@ -12,7 +12,7 @@ from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.assignment.slots import settle, weigh_answer
 from relstudy.studyapp.assignment.visit import Visit
-from relstudy.studyapp.database.store import assignments, pairs, raters, ratings
+from relstudy.studyapp.database.tables import assignments, pairs, raters, ratings
 
 
 def select_ratings(*columns: sa.ColumnElement[Any], every_revision: bool = False) -> sa.Select[Any]:

@@ -15,7 +15,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import assignments, ratings, settings
+from relstudy.studyapp.database.tables import assignments, ratings, settings
 
 KEY = "asked"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.database.store import pages, pairs
+from relstudy.studyapp.database.tables import pages, pairs
 
 
 @dataclass(frozen=True)

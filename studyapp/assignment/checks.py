@@ -17,7 +17,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import pages, pairs
+from relstudy.studyapp.database.tables import pages, pairs
 from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import LEASED, OPEN, assignments, pages, raters, slots
+from relstudy.studyapp.database.tables import LEASED, OPEN, assignments, pages, raters, slots
 
 
 def trim(connection: sa.Connection, wanted: set[str]) -> int:

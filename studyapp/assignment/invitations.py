@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, token_identity
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import DONE, LEASED, OPEN, UNDECIDED, Store, assignments, raters, ratings, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.database.store import LEASED, Store, assignments, raters, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import LEASED, assignments, raters, slots
 
 SHOWN = 500
 

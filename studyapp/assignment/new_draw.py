@@ -9,7 +9,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.studyapp.database.backup import copy_database
-from relstudy.studyapp.database.store import Store, assignments, pages, pairs, raters, ratings, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import assignments, pages, pairs, raters, ratings, slots
 
 DRAWN_FILES = (
     *(

@@ -19,7 +19,7 @@ from relstudy.studyapp.assignment.slots import draw, lease, others_hold_pages
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import assignments, raters
+from relstudy.studyapp.database.tables import assignments, raters
 
 AHEAD = 1  # pages handed out beyond the one being rated, so that its pictures can be loaded early
 # Built once: building a statement costs more than running it.

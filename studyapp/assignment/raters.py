@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.database.tables import raters
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 

@@ -12,7 +12,7 @@ from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
 from relstudy.studyapp.assignment.raters import RATER_COLUMNS, Rater, lock_rater
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import assignments, raters, slots
+from relstudy.studyapp.database.tables import assignments, raters, slots
 
 
 class Assignment(NamedTuple):

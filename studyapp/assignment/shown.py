@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import pairs as pairs_table
+from relstudy.studyapp.database.tables import pairs as pairs_table
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.sequence import Assignment, NextPage, append
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import DONE, LEASED, OPEN, UNDECIDED, assignments, slots
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, slots
 
 HAND_OUT_RULE = (
     "base block: every rater, pages in random order; unique pairs: pages drawn at random over the whole pool, "

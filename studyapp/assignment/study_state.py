@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.database.store import settings
+from relstudy.studyapp.database.tables import settings
 
 STATES = ("open", "paused", "closed")
 

@@ -23,18 +23,8 @@ from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import (
-    LEASED,
-    OPEN,
-    UNDECIDED,
-    Store,
-    pages,
-    pairs,
-    raters,
-    ratings,
-    settings,
-    slots,
-)
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import LEASED, OPEN, UNDECIDED, pages, pairs, raters, ratings, settings, slots
 from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids, known_pairs, pairs_to_rate
 
 

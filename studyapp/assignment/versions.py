@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import settings, versions
+from relstudy.studyapp.database.tables import settings, versions
 
 _LOCK = 4242424243
 _NEWEST = sa.select(sa.func.max(versions.c.number)).scalar_subquery()

@@ -8,7 +8,8 @@ import time
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.database.store import Store, attempts
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import attempts
 
 MOST_REFUSED = 10_000  # clients that a process remembers as refused, so that a storm of them costs no transactions
 PURGE_SECONDS = 60.0

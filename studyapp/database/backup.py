@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import replacing
-from relstudy.studyapp.database.store import Store, metadata
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import metadata
 
 
 def copy_database(store: Store, target: Path) -> int:

@@ -14,7 +14,9 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.backup import copy_database, copy_rows, count_ratings
-from relstudy.studyapp.database.store import DATABASE_ERRORS, Store, metadata, ratings, settings
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import metadata, ratings, settings
 
 SIDE_FILES = ("-wal", "-shm")
 

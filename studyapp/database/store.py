@@ -1,4 +1,4 @@
-"""The study's database: its tables, its engine, and the two ways in, `read` and `write`.
+"""The study's database: its engine, and the two ways in, `read` and `write`.
 
 SQLite (WAL, synchronous=FULL) beside study.toml, or PostgreSQL where DATABASE_URL says so. A write is on disk when
 `write()` ends; nothing is acknowledged before that.
@@ -12,163 +12,18 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-
-try:
-    import fcntl
-except ImportError:  # Windows: SQLite's own locking and busy timeout must do
-    fcntl = None  # type: ignore[assignment]
+from relstudy.studyapp.database.tables import settings
+from relstudy.studyapp.database.writers import WritersTurn
 
 BUSY_SECONDS = 5.0
 HEALTH_SECONDS = 5.0
-# States of a slot. UNDECIDED: answered by nothing but undecided, and handed out again in a slot of its own.
-OPEN, LEASED, DONE, UNDECIDED = 0, 1, 2, 3
 Transaction = sa.Connection  # for rooms that hand one on and send no SQL of their own
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
-
-metadata = sa.MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-settings = sa.Table(
-    "settings",
-    metadata,
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-)
-
-# What can be rated. `block` is base, unique, practice or check (an attention check, or a filler beside one).
-pairs = sa.Table(
-    "pairs",
-    metadata,
-    sa.Column("pair_id", sa.Text, primary_key=True),
-    sa.Column("query_id", sa.Text, nullable=False),
-    sa.Column("result_id", sa.Text, nullable=False),
-    sa.Column("paradigm", sa.Text, nullable=False),
-    sa.Column("source", sa.Text, nullable=False),
-    sa.Column("inclusion_probability", sa.Float),
-    sa.Column("query_probability", sa.Float),
-    sa.Column("rank", sa.Integer),
-    sa.Column("block", sa.Text, nullable=False),
-    sa.Column("active", sa.Boolean, nullable=False),
-)
-
-# A page shows one query with some of its results; the same for every rater, in an order of the rater's own.
-pages = sa.Table(
-    "pages",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("block", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("query_id", sa.Text, nullable=False),
-    sa.Column("pair_ids", sa.JSON, nullable=False),
-    sa.Column("active", sa.Boolean, nullable=False),
-    sa.Index(None, "block", "kind"),
-)
-
-# One of the k ratings that a page of unique pairs is to get. `order_key` is random: taking the smallest one that is
-# open is a random draw over the whole pool, and stays one index look-up however large the pool.
-slots = sa.Table(
-    "slots",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("page_id", sa.Integer, sa.ForeignKey("pages.id"), nullable=False, index=True),
-    sa.Column("block", sa.Text, nullable=False),
-    sa.Column("order_key", sa.BigInteger, nullable=False),
-    sa.Column("state", sa.SmallInteger, nullable=False),
-    sa.Column("leased_until", sa.Float, nullable=False),
-    sa.Column("assignment_id", sa.Integer),
-    sa.Index(None, "block", "state", "order_key"),
-)
-
-raters = sa.Table(
-    "raters",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("rater_id", sa.Text, nullable=False, unique=True),
-    sa.Column("session_key", sa.Text, nullable=False),
-    sa.Column("entry", sa.Text, nullable=False),
-    sa.Column("identity", sa.Text, nullable=False),
-    sa.Column("parameters", sa.JSON, nullable=False),
-    sa.Column("seed", sa.BigInteger, nullable=False),
-    sa.Column("completion_code", sa.Text, nullable=False),
-    sa.Column("created_at", sa.Float, nullable=False),
-    sa.Column("consented_at", sa.Float),
-    sa.Column("started_at", sa.Float),
-    sa.Column("finished_at", sa.Float),
-    sa.Column("locked_to", sa.Integer, nullable=False, default=0),
-    sa.Column("extra_pages", sa.Integer, nullable=False, default=0),
-    sa.Column("answers", sa.JSON),
-    sa.Column("answered_at", sa.Float),
-    sa.UniqueConstraint("entry", "identity"),
-)
-
-# A page given to a rater, at a place in that rater's own sequence.
-assignments = sa.Table(
-    "assignments",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("rater", sa.Integer, sa.ForeignKey("raters.id"), nullable=False),
-    sa.Column("position", sa.Integer, nullable=False),
-    sa.Column("block", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("page_id", sa.Integer, sa.ForeignKey("pages.id"), nullable=False),
-    sa.Column("pair_ids", sa.JSON, nullable=False),
-    sa.Column("slot_id", sa.Integer),
-    sa.Column("handed_at", sa.Float),
-    sa.Column("answered_at", sa.Float),
-    sa.Column("surplus", sa.Boolean, nullable=False, default=False),
-    sa.UniqueConstraint("rater", "position"),
-    sa.UniqueConstraint("rater", "page_id", "kind"),
-    sa.Index(None, "page_id"),
-)
-
-# One row per revision; the last one counts. A rating of NULL is "undecided".
-ratings = sa.Table(
-    "ratings",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("assignment_id", sa.Integer, sa.ForeignKey("assignments.id"), nullable=False),
-    sa.Column("pair_id", sa.Text, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False),
-    sa.Column("rating", sa.Float),
-    sa.Column("seconds", sa.Float, nullable=False),
-    sa.Column("rated_at", sa.Float, nullable=False),
-    sa.Column("form", sa.Text, nullable=False),
-    sa.Column("version", sa.Integer),
-    sa.UniqueConstraint("assignment_id", "pair_id", "revision"),
-)
-
-# The study as it is served, by all servers alike; the newest one counts. `study` is the text of study.toml,
-# `shown_items` what every pair that was ever handed out shows. A rating has the number of the version that asked it.
-versions = sa.Table(
-    "versions",
-    metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("made_at", sa.Float, nullable=False),
-    sa.Column("study", sa.Text, nullable=False),
-    sa.Column("shown_items", sa.JSON, nullable=False),
-)
-
-# Guesses of passwords, links and the like, kept for as long as they count; `client` is a keyed hash.
-attempts = sa.Table(
-    "attempts",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("what", sa.Text, nullable=False),
-    sa.Column("client", sa.Text, nullable=False),
-    sa.Column("made_at", sa.Float, nullable=False),
-    sa.Index(None, "what", "client"),
-)
 
 
 class Store:
@@ -196,10 +51,9 @@ class Store:
             raise RelstudyError('PostgreSQL needs a further package: pip install "relstudy[postgresql]"') from None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.busy_seconds = busy_seconds
-        self._turn = threading.Lock()
-        self._lock_file: IO[str] | None = None
         self._answered = (-HEALTH_SECONDS, False)
         if self.is_sqlite:
+            self._turn = WritersTurn(str(self.url.database), busy_seconds)
             self.engine = sa.create_engine(
                 self.url, pool_size=16, max_overflow=16, connect_args={"timeout": busy_seconds}
             )
@@ -255,7 +109,7 @@ class Store:
             with self.engine.begin() as connection:
                 yield connection
             return
-        with self._writers_turn(), self.engine.connect() as connection:
+        with self._turn.taken(), self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -264,46 +118,6 @@ class Store:
                 connection.rollback()
                 if connection.connection.in_transaction:
                     connection.exec_driver_sql("ROLLBACK")
-
-    @contextlib.contextmanager
-    def _writers_turn(self) -> Iterator[None]:
-        """Queue writers before SQLite does.
-
-        SQLite's own busy wait polls with growing sleeps, so that under load some writers starve. This lock only
-        orders: SQLite's lock still decides.
-        """
-        if not self._turn.acquire(timeout=self.busy_seconds):
-            raise sa.exc.OperationalError("BEGIN IMMEDIATE", {}, Exception("database is locked"))
-        try:
-            if fcntl is not None and self._lock_file is None:
-                self._lock_file = open(f"{self.url.database}.lock", "a")  # noqa: SIM115 (kept open for the process)
-            if self._lock_file is not None:
-                self._queue_behind_other_processes(self._lock_file)
-            try:
-                yield
-            finally:
-                if self._lock_file is not None:
-                    fcntl.flock(self._lock_file, fcntl.LOCK_UN)
-        finally:
-            self._turn.release()
-
-    def _queue_behind_other_processes(self, lock_file: IO[str]) -> None:
-        # Asked for every half millisecond rather than waited for: a process that hangs must not hang all others.
-        deadline = time.monotonic() + self.busy_seconds
-        while True:
-            try:
-                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise sa.exc.OperationalError("BEGIN IMMEDIATE", {}, Exception("database is locked")) from None
-                time.sleep(0.0005)
-            except OSError as error:
-                raise RelstudyError(
-                    f"{self.url.database}: this file system knows no file locks ({error.strerror}), without which "
-                    "several processes would spoil the database; keep the study elsewhere, or set DATABASE_URL to a "
-                    "PostgreSQL server"
-                ) from None
 
     def migrate(self, revision: str = "head") -> None:
         """Bring the tables up to date (Alembic); takes no lock where they are."""
@@ -385,31 +199,6 @@ class Store:
     def dispose(self) -> None:
         """Close every connection."""
         self.engine.dispose()
-
-
-_AWAY = (
-    *("connection refused", "connection failed", "could not connect", "server closed the connection"),
-    *("connection is closed", "connection is lost", "connection timeout expired", "terminating connection"),
-    *("starting up", "shutting down"),
-)
-
-# What `read`, `read_one` and `write` raise when the database does not do what it is asked.
-DATABASE_ERRORS = (sa.exc.DBAPIError, sa.exc.TimeoutError)
-
-
-def classify_error(error: Exception) -> str:
-    """What kept the database from working (one of DATABASE_ERRORS): "full", "busy" or "broken"."""
-    if not isinstance(error, sa.exc.DBAPIError):
-        return "busy"  # no connection became free in time
-    text = str(error.orig).lower()
-    code = getattr(error.orig, "sqlstate", None) or ""
-    if "disk is full" in text or "no space left" in text or "disk i/o error" in text or code.startswith("53"):
-        return "full"
-    if code[:2] == "08" or code[:4] == "57P0" or any(words in text for words in _AWAY):
-        return "busy"  # it is being started again, or cannot be reached; soon it may be
-    if "locked" in text or "busy" in text or code in {"55P03", "40001", "40P01", "57014"}:
-        return "busy"
-    return "broken"
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

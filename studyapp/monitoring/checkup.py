@@ -17,7 +17,8 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import count_ratings
-from relstudy.studyapp.database.store import DATABASE_ERRORS, Store
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.store import Store
 
 LEAST_FREE = 500 * 2**20  # bytes; a study of 100,000 ratings takes some 50 MB, and a backup as much again
 MOST_APART = 2.0  # seconds between the clocks of this machine and of the database's

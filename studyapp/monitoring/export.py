@@ -21,7 +21,8 @@ from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
-from relstudy.studyapp.database.store import Store, assignments, pairs, raters, ratings
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import assignments, pairs, raters, ratings
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 COLUMNS = (

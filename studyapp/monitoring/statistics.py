@@ -22,7 +22,8 @@ from relstudy.common.pairs_table import source_members
 from relstudy.common.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, assignments, pairs, raters
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import assignments, pairs, raters
 
 SECONDS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CHECKPOINTS = 24

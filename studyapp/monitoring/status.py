@@ -18,7 +18,8 @@ from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, KnownPair
-from relstudy.studyapp.database.store import DONE, LEASED, OPEN, Store, assignments, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, slots
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 _ANSWERS = select_ratings(assignments.c.rater, assignments.c.block, assignments.c.kind)

@@ -19,7 +19,8 @@ from werkzeug.exceptions import HTTPException
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
-from relstudy.studyapp.database.store import DATABASE_ERRORS, Store, classify_error
+from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import pictures
 from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
 from relstudy.studyapp.web.assets import serve_assets

@@ -11,7 +11,7 @@ from relstudy.studyapp.assignment.raters import enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import assignments
+from relstudy.studyapp.database.tables import assignments
 from tests.studyapp.studies import Made
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import context
 
-from relstudy.studyapp.database.store import Store, metadata
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import metadata
 
 store: Store = context.config.attributes["store"]
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.answers import Showing, read_answers, submit
 from relstudy.studyapp.assignment.raters import read_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page
-from relstudy.studyapp.database.store import assignments, ratings
+from relstudy.studyapp.database.tables import assignments, ratings
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import study_statistics
 from relstudy.studyapp.monitoring.status import study_status

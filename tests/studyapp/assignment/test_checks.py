@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, assignments, pages
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import assignments, pages
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app

@@ -21,7 +21,8 @@ from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import DONE, Store, assignments, raters, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import DONE, assignments, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser

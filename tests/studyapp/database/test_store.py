@@ -20,8 +20,10 @@ from relstudy.studyapp.assignment.invitations import forget
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database
+from relstudy.studyapp.database.errors import classify_error
 from relstudy.studyapp.database.migrations import versions
-from relstudy.studyapp.database.store import DONE, OPEN, Store, classify_error, metadata, pages, raters, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.leases import read_leases
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import LEASED, slots
+from relstudy.studyapp.database.tables import LEASED, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
 from relstudy.studyapp.monitoring.status import study_status

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import one_row_per_source, read_pairs, write_pairs
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.database.store import Store, pages
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import pages
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.first_round import SampleOptions, draw_from_each, draw_sample_from
 from tests.studyapp.sampling.worlds import noise_world

@@ -174,7 +174,7 @@ def rater_ids(store: Store, links: list[str]) -> dict[str, str]:
     import sqlalchemy as sa
 
     from relstudy.studyapp.assignment.raters import token_identity
-    from relstudy.studyapp.database.store import raters
+    from relstudy.studyapp.database.tables import raters
 
     with store.read() as connection:
         rows = connection.execute(sa.select(raters.c.identity, raters.c.rater_id)).all()

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
-from relstudy.studyapp.database.store import attempts
+from relstudy.studyapp.database.tables import attempts
 from relstudy.studyapp.monitoring.export import people_table
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from tests.studyapp.browse import Browser

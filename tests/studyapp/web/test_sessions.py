@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import forget, invite
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, raters
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import create_app

@@ -15,7 +15,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import change_study, prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import assignments, ratings
+from relstudy.studyapp.database.tables import assignments, ratings
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app

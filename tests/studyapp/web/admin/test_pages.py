@@ -19,7 +19,8 @@ from relstudy.studyapp.assignment.leases import read_leases
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, assignments
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import assignments
 from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from relstudy.studyapp.database.store import assignments, slots
+from relstudy.studyapp.database.tables import assignments, slots
 from relstudy.studyapp.web.rater import rating
 from relstudy.studyapp.web.rater.rating import PAGE
 from tests.studyapp.browse import Browser

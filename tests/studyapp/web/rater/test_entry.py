@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.invitations import crowd_link, invite
 from relstudy.studyapp.assignment.study_state import write_state
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.database.tables import raters
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import assignments
+from relstudy.studyapp.database.tables import assignments
 from relstudy.studyapp.monitoring.export import people_table
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.sequence import find_rater_page
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import raters
+from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.rater.rating_page import asked_on
 from tests.studyapp.browse import Browser

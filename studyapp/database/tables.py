@@ -1,0 +1,148 @@
+"""The tables of a study's database; `migrations` takes older ones to what stands here."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+# States of a slot. UNDECIDED: answered by nothing but undecided, and handed out again in a slot of its own.
+OPEN, LEASED, DONE, UNDECIDED = 0, 1, 2, 3
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+settings = sa.Table(
+    "settings",
+    metadata,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+
+# What can be rated. `block` is base, unique, practice or check (an attention check, or a filler beside one).
+pairs = sa.Table(
+    "pairs",
+    metadata,
+    sa.Column("pair_id", sa.Text, primary_key=True),
+    sa.Column("query_id", sa.Text, nullable=False),
+    sa.Column("result_id", sa.Text, nullable=False),
+    sa.Column("paradigm", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("inclusion_probability", sa.Float),
+    sa.Column("query_probability", sa.Float),
+    sa.Column("rank", sa.Integer),
+    sa.Column("block", sa.Text, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),
+)
+
+# A page shows one query with some of its results; the same for every rater, in an order of the rater's own.
+pages = sa.Table(
+    "pages",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("block", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("query_id", sa.Text, nullable=False),
+    sa.Column("pair_ids", sa.JSON, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Index(None, "block", "kind"),
+)
+
+# One of the k ratings that a page of unique pairs is to get. `order_key` is random: taking the smallest one that is
+# open is a random draw over the whole pool, and stays one index look-up however large the pool.
+slots = sa.Table(
+    "slots",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("page_id", sa.Integer, sa.ForeignKey("pages.id"), nullable=False, index=True),
+    sa.Column("block", sa.Text, nullable=False),
+    sa.Column("order_key", sa.BigInteger, nullable=False),
+    sa.Column("state", sa.SmallInteger, nullable=False),
+    sa.Column("leased_until", sa.Float, nullable=False),
+    sa.Column("assignment_id", sa.Integer),
+    sa.Index(None, "block", "state", "order_key"),
+)
+
+raters = sa.Table(
+    "raters",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("rater_id", sa.Text, nullable=False, unique=True),
+    sa.Column("session_key", sa.Text, nullable=False),
+    sa.Column("entry", sa.Text, nullable=False),
+    sa.Column("identity", sa.Text, nullable=False),
+    sa.Column("parameters", sa.JSON, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("completion_code", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("consented_at", sa.Float),
+    sa.Column("started_at", sa.Float),
+    sa.Column("finished_at", sa.Float),
+    sa.Column("locked_to", sa.Integer, nullable=False, default=0),
+    sa.Column("extra_pages", sa.Integer, nullable=False, default=0),
+    sa.Column("answers", sa.JSON),
+    sa.Column("answered_at", sa.Float),
+    sa.UniqueConstraint("entry", "identity"),
+)
+
+# A page given to a rater, at a place in that rater's own sequence.
+assignments = sa.Table(
+    "assignments",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("rater", sa.Integer, sa.ForeignKey("raters.id"), nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("block", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("page_id", sa.Integer, sa.ForeignKey("pages.id"), nullable=False),
+    sa.Column("pair_ids", sa.JSON, nullable=False),
+    sa.Column("slot_id", sa.Integer),
+    sa.Column("handed_at", sa.Float),
+    sa.Column("answered_at", sa.Float),
+    sa.Column("surplus", sa.Boolean, nullable=False, default=False),
+    sa.UniqueConstraint("rater", "position"),
+    sa.UniqueConstraint("rater", "page_id", "kind"),
+    sa.Index(None, "page_id"),
+)
+
+# One row per revision; the last one counts. A rating of NULL is "undecided".
+ratings = sa.Table(
+    "ratings",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("assignment_id", sa.Integer, sa.ForeignKey("assignments.id"), nullable=False),
+    sa.Column("pair_id", sa.Text, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("rating", sa.Float),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("rated_at", sa.Float, nullable=False),
+    sa.Column("form", sa.Text, nullable=False),
+    sa.Column("version", sa.Integer),
+    sa.UniqueConstraint("assignment_id", "pair_id", "revision"),
+)
+
+# The study as it is served, by all servers alike; the newest one counts. `study` is the text of study.toml,
+# `shown_items` what every pair that was ever handed out shows. A rating has the number of the version that asked it.
+versions = sa.Table(
+    "versions",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("made_at", sa.Float, nullable=False),
+    sa.Column("study", sa.Text, nullable=False),
+    sa.Column("shown_items", sa.JSON, nullable=False),
+)
+
+# Guesses of passwords, links and the like, kept for as long as they count; `client` is a keyed hash.
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("what", sa.Text, nullable=False),
+    sa.Column("client", sa.Text, nullable=False),
+    sa.Column("made_at", sa.Float, nullable=False),
+    sa.Index(None, "what", "client"),
+)
