@@ -105,3 +105,9 @@ def too_few(kept: int, tried: int) -> RelstudyError:
         f"the sampler kept {kept} of {tried:,} draws, since the others broke the order: the judgments hardly follow "
         "the shape asked for; use --method bayes with the exact engine"
     )
+
+
+def band_of(curves: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the pointwise band that holds this share of the curves (draws, m), each of shape (m,)."""
+    low, high = np.quantile(curves, [(1 - share) / 2, (1 + share) / 2], axis=0)
+    return low, high

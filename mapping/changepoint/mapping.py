@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relstudy.mapping.changepoint.chains import diagnose
+from relstudy.mapping.changepoint.bins import conjugate_prior, into_effective_bins, reversed_bins
+from relstudy.mapping.changepoint.chains import band_of, diagnose
 from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, Smoothed, curves, log_evidence, smooth
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT, sample_steps
-from relstudy.mapping.design_effect import design_effect
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.least_squares.isotonic import isotonic_fit
-from relstudy.mapping.pooling import Pooled, into_bins, pool
+from relstudy.mapping.pooling import Pooled
 
 ENGINES = ("exact", "sampler", "pymc")
 PRIORS = ("uniform", "conjugate")
-MARGIN = 6.0  # of the grid of levels beyond the isotonic fit, in standard deviations of a bin's mean
 NEGLIGIBLE = 12.0  # in log density: what lies beyond has a weight below 1e-5
 HALF_WIDTH = 5.0  # of the sigma grid, in posterior standard deviations
 ROUNDS = 12
@@ -125,10 +124,9 @@ class BayesMapping(MonotoneMapping):
         self, scores: np.ndarray, judgments: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
     ) -> FittedMapping:
         self._check()
-        sets = max(round(self.rate) + 1, 1)
-        self.design_effect_ = design_effect(scores, judgments, weights, groups, self.increasing_, sets)
-        self.bins_ = into_bins(pool(scores, judgments, effective(weights, self.design_effect_, len(scores))), self.bins)
-        rising = self.bins_ if self.increasing_ else reversed_bins(self.bins_)
+        self.design_effect_, self.bins_, rising = into_effective_bins(
+            scores, judgments, weights, groups, self.increasing_, self.rate, self.bins
+        )
         self.gaps_ = (self.bins_.scores[1:] + self.bins_.scores[:-1]) / 2
         self.prior_ = self._prior(rising, judgments)
         fit = self._exact if self.engine == "exact" else self._sampled
@@ -265,46 +263,8 @@ def sigma_posterior(bins: Pooled, prior: Prior, points: int) -> tuple[np.ndarray
     return np.exp(grid), weights
 
 
-def conjugate_prior(
-    rising: Pooled, rate: float, grid: int, max_levels: int, learn_rate: bool = False
-) -> ConjugatePrior:
-    """The conjugate prior of unit information, on a grid of levels that holds the posterior.
-
-    The mean is that of all judgments, the variance's prior mean their variance. Levels lie between those of the
-    isotonic fit, give or take what one bin's judgments leave open.
-    """
-    total = float(rising.weights.sum())
-    variance = max(rising.square / total, 1e-12)
-    fit = isotonic_fit(rising)
-    strength, shape = 1.0, 2.0
-    open_to = MARGIN * np.sqrt(variance / (float(rising.weights.min()) + strength))
-    low, high = min(fit.min(), rising.mean) - open_to, max(fit.max(), rising.mean) + open_to
-    return ConjugatePrior(
-        float(low), float(high), rate, float(high - low) / 2, grid, max_levels, learn_rate,
-        mean=rising.mean, strength=strength, shape=shape, scale=variance * (shape - 1),
-    )  # fmt: skip
-
-
-def effective(weights: np.ndarray | None, design_effect: float, pairs: int) -> np.ndarray | None:
-    """Weights as importance: scaled to sum to the effective number of pairs, (sum w)^2 / sum w^2 / design effect."""
-    if weights is None:
-        return None if design_effect == 1 else np.full(pairs, 1 / design_effect)
-    return np.asarray(weights * (weights.sum() / (weights @ weights) / design_effect))
-
-
-def reversed_bins(bins: Pooled) -> Pooled:
-    """Bins by descending score: the order in which the levels of a falling mapping rise."""
-    return Pooled(*(part[::-1] for part in (bins.scores, bins.weights, bins.means, bins.within)))
-
-
 def _turned(posterior: Smoothed) -> Smoothed:
     return Smoothed(posterior.levels[::-1], posterior.count, posterior.changes[::-1])
-
-
-def band_of(curves: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the pointwise band that holds this share of the curves (draws, m), each of shape (m,)."""
-    low, high = np.quantile(curves, [(1 - share) / 2, (1 + share) / 2], axis=0)
-    return low, high
 
 
 def _band(levels: np.ndarray, prior: Prior, share: float) -> tuple[np.ndarray, np.ndarray]:

@@ -6,15 +6,13 @@ from dataclasses import asdict
 
 import numpy as np
 
-from relstudy.mapping.changepoint.chains import diagnose
-from relstudy.mapping.changepoint.mapping import band_of, conjugate_prior, effective, reversed_bins
+from relstudy.mapping.changepoint.bins import conjugate_prior, into_effective_bins
+from relstudy.mapping.changepoint.chains import band_of, diagnose
 from relstudy.mapping.changepoint.ogive.chain import sample_ogives
 from relstudy.mapping.changepoint.ogive.spline import OgivePrior, SplineMoments, spline_functions
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT
-from relstudy.mapping.design_effect import design_effect
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.pooling import into_bins, pool
 
 REACH = 101  # scores, evenly spread, at which the curve is kept beside the bins': it is cubic between its change points
 
@@ -87,10 +85,9 @@ class OgiveMapping(MonotoneMapping):
             raise ValueError("bins are at least 2, max_changes at least 0, rate above 0")
         if self.chains < 2 or self.draws < LEAST_KEPT:
             raise ValueError(f"chains are at least 2, draws of each at least {LEAST_KEPT}")
-        sets = max(round(self.rate) + 1, 1)
-        self.design_effect_ = design_effect(scores, judgments, weights, groups, self.increasing_, sets)
-        bins = into_bins(pool(scores, judgments, effective(weights, self.design_effect_, len(scores))), self.bins)
-        rising = bins if self.increasing_ else reversed_bins(bins)
+        self.design_effect_, bins, rising = into_effective_bins(
+            scores, judgments, weights, groups, self.increasing_, self.rate, self.bins
+        )
         if len(bins.scores) < 2:
             return self._fitted(bins.scores, bins.means, meta={"change_points": 0})
         prior = OgivePrior(conjugate_prior(rising, self.rate, grid=2, max_levels=self.max_changes + 1))

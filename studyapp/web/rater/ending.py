@@ -17,8 +17,9 @@ from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.locked_visit import locked_visit
 from relstudy.studyapp.web.rater.navigation import address, advance
+from relstudy.studyapp.web.rater.open_form import rater_of_form
 from relstudy.studyapp.web.refused import refusal_page
-from relstudy.studyapp.web.rendering import paragraphs, show, unavailable
+from relstudy.studyapp.web.rendering import paragraphs, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import QuestionsPage, QuestionView, ThanksPage, WaitPage
 
@@ -128,13 +129,8 @@ def wait() -> ResponseReturnValue:
 @blueprint.post("/finish")
 def finish_now() -> ResponseReturnValue:
     """Finish instead of waiting for pages that others have."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent", 303)
-    session.require_csrf(rater)
+    rater = rater_of_form()
     here = current_site()
-    if here.state != "open":
-        return unavailable()
     with locked_visit(rater.id) as visit:
         if not is_at_end(visit) or next_step(visit).name != "wait":
             return redirect("/rate", 303)
@@ -146,12 +142,7 @@ def finish_now() -> ResponseReturnValue:
 @blueprint.post("/more")
 def more() -> ResponseReturnValue:
     """Some more unique pairs for a rater who has finished."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent", 303)
-    session.require_csrf(rater)
-    if current_site().state != "open":
-        return unavailable()
+    rater = rater_of_form()
     with locked_visit(rater.id) as visit:
         if visit.rater.finished_at is None:
             return redirect("/rate", 303)

@@ -14,6 +14,7 @@ from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on
+from relstudy.studyapp.web.rater.open_form import rater_of_form
 from relstudy.studyapp.web.rater.rating_page import asked_on, build_rating_page, can_be_shown, read_choices
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import show, unavailable
@@ -29,12 +30,7 @@ PAGE = "X-Relstudy-Page"
 @blueprint.post("/instructions")
 def begin() -> ResponseReturnValue:
     """Lay out the rater's pages and go to the first."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent", 303)
-    session.require_csrf(rater)
-    if current_site().state != "open":
-        return unavailable()
+    rater = rater_of_form()
     return redirect(address(advance(rater.id)), 303)
 
 
