@@ -40,7 +40,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.app import PAGE, Visitor, free_port, hidden, our_folder  # noqa: E402
+from benchmarks.app import free_port, our_folder  # noqa: E402
+from benchmarks.load import PAGE, Visitor, hidden  # noqa: E402
 from relstudy.studyapp.assignment.synchronisation import prepare  # noqa: E402
 from relstudy.studyapp.config.study import Study  # noqa: E402
 from relstudy.studyapp.database.store import Store  # noqa: E402
