@@ -9,7 +9,8 @@ takes days, so give smaller ones, and the output says which it was. `--small` is
 FOLDER holds images.tar.xz with train/CLASS/*.jpg and test/CLASS/*.jpg (default: ../shared/data/cifar10_jpeg). Encoders
 learn from pictures by three convolutions and two full layers, or with `--items features` by the two full layers from
 gradients and colours of the pictures; `--features x.npy` takes vectors of your own instead, one for each picture in the
-order of the sorted paths. A pre-trained AlexNet, as Jiang, Li and Li have it, does not come with this.
+order of the sorted paths. A pre-trained AlexNet, as Jiang, Li and Li have it, does not come with this; docs/hashing.md
+says how its features are saved, and `--features alexnet.npy --items features --hidden 0` learns a hash layer on them.
 
 What is finished stays in the --work folder, and a run that was interrupted goes on from there.
 """
@@ -29,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.commands.inputs import vectors_in
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.demonstration.extension import extended
 from relstudy.analysis.hashing.encoders import LSH
@@ -44,6 +46,7 @@ from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.console import print_table, say
+from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import write_json
 from scripts.hashing_features import DATA, gradient_features, read_pictures
 
@@ -73,6 +76,7 @@ class Sizes:
     epochs_mdsh: int = 400
     seeds: int = 5
     shortest: bool = False
+    hidden: int = 500
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ def measured(
 ) -> dict[str, Any]:
     """What the tables and figures need of one encoder, learned now or read from the folder."""
     name = f"{type(encoder).__name__}-{encoder.bits}-{getattr(encoder, 'shift', '')}-{encoder.seed}"
+    if encoder.hidden != Sizes.hidden:
+        name += f"-hidden-{encoder.hidden}"
     kept = folder / f"{name}.json"
     if kept.exists():
         return dict(json.loads(kept.read_text()))
@@ -153,7 +159,14 @@ def table_1(data: Data, sizes: Sizes, work: Path) -> None:
     rows, runs = [], {}
     for bits in lengths:
         for name, kind in (("dsh", DSH), ("dispersed", DispersedDSH)):
-            run = measured(kind(bits, epochs=sizes.epochs, hold_out=False), data, training, queries, training, folder)
+            run = measured(
+                kind(bits, epochs=sizes.epochs, hold_out=False, hidden=sizes.hidden),
+                data,
+                training,
+                queries,
+                training,
+                folder,
+            )
             runs[bits, name] = run
             printed = TABLE_1[bits, name]
             cells = [f"{value:.4f}" for value in (printed[1], run["map"], printed[0], run["mlgap"])]
@@ -188,13 +201,21 @@ def figures_4_to_7(data: Data, sizes: Sizes, work: Path) -> None:
                 queries = balanced(everything, data.classes, 1000, rng)
                 database = np.setdiff1d(everything, queries)
                 training = balanced(database, data.classes, sizes.training_mdsh, rng)
-                encoder = MDSH(bits, seed, epochs=sizes.epochs_mdsh, shift=shift)
+                encoder = MDSH(bits, seed, epochs=sizes.epochs_mdsh, shift=shift, hidden=sizes.hidden)
                 runs.append(measured(encoder, data, training, queries, database, folder))
             names = ("map", "ramap", "precision", "empty", "look_up_ms", "epochs", "seconds", "processor_seconds")
             means[shift] = {name: np.mean([run[name] for run in runs], axis=0) for name in names}
         drawn[bits] = means
         _mdsh_tables(bits, means)
     draw_figures_4_to_7(drawn, work / "figures_4_to_7.png")
+
+
+def own_features(file: str, pictures: int) -> np.ndarray:
+    """Vectors of a file, one for each picture."""
+    features = vectors_in(str(file))
+    if len(features) != pictures:
+        raise RelstudyError(f"{file} has {len(features)} vectors for {pictures} pictures; one for each is needed")
+    return features
 
 
 def _mdsh_tables(bits: int, means: dict[int, dict[str, Any]]) -> None:
@@ -328,7 +349,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--features", type=Path, help="vectors of the pictures (.npy), instead of gradients and colours"
     )
-    for name in ("training", "queries", "epochs", "training_mdsh", "epochs_mdsh", "seeds"):
+    for name in ("training", "queries", "epochs", "training_mdsh", "epochs_mdsh", "seeds", "hidden"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(Sizes, name))
     parser.add_argument("--shortest", action="store_true", help="12 bits alone in table 1")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
@@ -342,7 +363,7 @@ def main(words: Sequence[str] | None = None) -> None:
     every = 20 if arguments.small else arguments.every
     pictures, classes, testing = read_pictures(arguments.data / "images.tar.xz", arguments.work, every)
     if arguments.features is not None:
-        features = np.load(arguments.features, mmap_mode="r", allow_pickle=False)
+        features = own_features(arguments.features, len(pictures))
     elif sizes.items == "features" or "lsh" in arguments.only:
         features = gradient_features(pictures)
     else:

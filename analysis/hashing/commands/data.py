@@ -197,6 +197,11 @@ def split_command(
 )
 @click.option("--margin", type=click.FloatRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
 @click.option("--shift", type=click.FloatRange(min=0), help="m of m-dsh, in bits; 4 by default.")
+@click.option(
+    "--hidden",
+    type=click.IntRange(min=0),
+    help="Width of the first full layer of deep encoders, 500 by default; 0: a hash layer alone, for saved features.",
+)
 @click.option("--save", help="Where to write the encoder (.npz), to apply it later.")
 @click.option("--load", help="An encoder that --save wrote, instead of --train.")
 @click.option(

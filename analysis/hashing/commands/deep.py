@@ -34,11 +34,12 @@ class EncodeJob:
     hold_out: bool | None
     margin: float | None
     shift: float | None
+    hidden: int | None
     save: str | None
     load: str | None
     alpha: float | None
 
-    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "hold_out", "margin", "shift")
+    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "hold_out", "margin", "shift", "hidden")
     """The options that the baselines do not have."""
 
     def given(self, *names: str) -> list[str]:
@@ -53,7 +54,7 @@ class EncodeJob:
             raise click.UsageError("--margin is for dsh and dsh-dispersed; m-dsh has --shift.")
         if self.train_superclasses is not None and self.encoder != "dsh-dispersed":
             raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {self.encoder} learns from one class.")
-        chosen = {name: getattr(self, name) for name in ("epochs", "hold_out", "margin", "shift")}
+        chosen = {name: getattr(self, name) for name in ("epochs", "hold_out", "margin", "shift", "hidden")}
         return {name: value for name, value in chosen.items() if value is not None}
 
 

@@ -42,7 +42,8 @@ class DeepEncoder(Encoder):
     Parameters
     ----------
     epochs, batch, learning_rate, weight_decay, patience, hold_out : see `training.Schedule`
-    hidden : width of the first full layer
+    hidden : width of the first full layer; 0 leaves it out, so that on features of a trained network a hash layer alone
+        is learned, as Jiang, Li and Li (2019) put one in place of a network's last layer
     watch : called after each epoch with its number and losses
     checkpoint : file to go on from after an interruption
     """

@@ -14,7 +14,10 @@ KERNELS = ((5, 3, 32), (5, 32, 32), (5, 32, 64))
 
 
 def new_weights(shape: tuple[int, ...], hidden: int, bits: int, seed: int) -> Weights:
-    """Random weights for items of a shape: (D,) for vectors, (height, width, 3) for pictures; sides multiples of 8."""
+    """Random weights for items of a shape: (D,) for vectors, (height, width, 3) for pictures; sides multiples of 8.
+
+    Where `hidden` is 0 there is no first full layer: the code is read off the items, or the convolutions, at once.
+    """
     rng = np.random.default_rng(seed)
     weights: dict[str, np.ndarray] = {}
     width = shape[0]
@@ -23,7 +26,8 @@ def new_weights(shape: tuple[int, ...], hidden: int, bits: int, seed: int) -> We
             weights[f"convolution_{number}"] = _normal(rng, (side, side, inputs, outputs), side * side * inputs)
             weights[f"convolution_{number}_offset"] = np.zeros(outputs)
         width = shape[0] // 8 * (shape[1] // 8) * KERNELS[-1][2]
-    for layer, inputs, outputs in (("hidden", width, hidden), ("code", hidden, bits)):
+    full = [("hidden", width, hidden), ("code", hidden, bits)] if hidden else [("code", width, bits)]
+    for layer, inputs, outputs in full:
         weights[layer] = _normal(rng, (inputs, outputs), inputs)
         weights[f"{layer}_offset"] = np.zeros(outputs)
     return {name: jnp.asarray(values, dtype=jnp.float32) for name, values in weights.items()}
@@ -38,7 +42,8 @@ def outputs_of(weights: Weights, items: Array) -> Array:
             values = jax.nn.relu(values)
             values = _pooled(values, jnp.max if layer == 0 else jnp.mean)
         values = values.reshape(len(values), -1)
-    values = jax.nn.relu(values @ weights["hidden"] + weights["hidden_offset"])
+    if "hidden" in weights:
+        values = jax.nn.relu(values @ weights["hidden"] + weights["hidden_offset"])
     return values @ weights["code"] + weights["code_offset"]
 
 

@@ -49,6 +49,9 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> DeepEncod
     encoder.width_ = encoder.shape_[0]
     encoder.standard_ = Standard(arrays.pop("mean"), arrays.pop("scale"))
     encoder.weights_ = {name.removeprefix("weights_"): values for name, values in arrays.items()}
-    if encoder.weights_["code"].shape != (encoder.hidden, encoder.bits):
-        raise TypeError("the last layer does not have the width of the code")
+    from relstudy.analysis.hashing.encoders.deep.network import new_weights
+
+    wanted = new_weights(encoder.shape_, encoder.hidden, encoder.bits, 0)
+    if {name: values.shape for name, values in encoder.weights_.items()} != {n: w.shape for n, w in wanted.items()}:
+        raise TypeError("the layers do not have the widths of its settings")
     return encoder

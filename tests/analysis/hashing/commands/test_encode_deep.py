@@ -12,7 +12,9 @@ from PIL import Image
 
 pytest.importorskip("jax")
 from relstudy.analysis.hashing.encoders.deep import encoders
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
+from scripts.papers_001_003 import own_features
 
 
 @pytest.fixture
@@ -134,3 +136,17 @@ def test_without_the_extra_there_is_one_sentence(folder: Path, monkeypatch: pyte
     result = encode(DSH)
     assert result.exit_code == 1
     assert result.stderr == "relstudy: deep encoders need JAX and optax: pip install 'relstudy[deep]'\n"
+
+
+def test_a_hash_layer_alone_is_for_deep_encoders(folder: Path) -> None:
+    refused = encode("lsh --bits 8 --hidden 0 --train x.npy --encode q.npy out.npy")
+    assert refused.exit_code == 2
+    assert "--hidden: for dsh, dsh-dispersed, m-dsh alone" in refused.output
+    learned = encode("m-dsh --bits 8 --hidden 0 --epochs 1 --train x.npy --train-labels y.npy --encode q.npy out.npy")
+    assert learned.exit_code == 0, learned.output
+
+
+def test_the_papers_script_takes_saved_features_one_for_each_picture(folder: Path) -> None:
+    assert own_features("x.npy", 120).shape == (120, 8)
+    with pytest.raises(RelstudyError, match=r"x\.npy has 120 vectors for 60000 pictures"):
+        own_features("x.npy", 60_000)

@@ -213,3 +213,16 @@ def test_what_cannot_be_learned_from_or_encoded_is_one_sentence(monkeypatch: pyt
 def test_vectors_that_are_all_equal_still_get_codes() -> None:
     encoder = DSH(4, epochs=2).fit(np.ones((20, 5)), np.arange(20) % 2)
     assert len(np.unique(encoder.encode(np.ones((3, 5))).columns)) == 1
+
+
+def test_a_hash_layer_alone_is_learned_on_features_and_kept(tmp_path: Path) -> None:
+    """hidden = 0: what Jiang, Li and Li (2019, Eq. 4) put in place of a trained network's last layer."""
+    encoder = MDSH(8, hidden=0, epochs=30, batch=60, shift=0).fit(VECTORS, LABELS)
+    assert set(encoder.weights_) == {"code", "code_offset"}
+    layer = encoder.standard_(VECTORS) @ encoder.weights_["code"] + encoder.weights_["code_offset"]
+    assert encoder.project(VECTORS) == pytest.approx(layer, abs=1e-4)  # 32-bit sums
+    distances = encoder.encode(VECTORS).distances(encoder.encode(VECTORS))
+    same = LABELS[:, None] == LABELS[None]
+    assert distances[same].mean() < 0.4 * distances[~same].mean()
+    save_encoder(encoder, tmp_path / "e.npz")
+    assert (load_encoder(tmp_path / "e.npz").project(VECTORS) == encoder.project(VECTORS)).all()
