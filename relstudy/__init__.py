@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relstudy.analysis.hashing import api as hashing
     from relstudy.analysis.verdict.verdict import Verdict as Verdict
+    from relstudy.api.by_groups import CalibratedParts as CalibratedParts
+    from relstudy.api.by_groups import MappingGroups as MappingGroups
+    from relstudy.api.by_groups import calibrate_by as calibrate_by
+    from relstudy.api.by_groups import fit_by as fit_by
     from relstudy.api.calibrating import CalibratedPanel as CalibratedPanel
     from relstudy.api.calibrating import calibrate as calibrate
     from relstudy.api.calibrating import read_ratings as read_ratings
@@ -43,10 +47,12 @@ if TYPE_CHECKING:
 
 _OWNERS = {
     "CalibratedPanel": "relstudy.api.calibrating",
+    "CalibratedParts": "relstudy.api.by_groups",
     "CheckedJudge": "relstudy.api.judging",
     "FittedMapping": "relstudy.mapping.fitted",
     "Inspection": "relstudy.api.inspecting",
     "JoinedJudgments": "relstudy.api.joining",
+    "MappingGroups": "relstudy.api.by_groups",
     "Mappings": "relstudy.api.fitting",
     "Plan": "relstudy.api.planning",
     "Ratings": "relstudy.calibration.ratings",
@@ -55,7 +61,9 @@ _OWNERS = {
     "Scores": "relstudy.api.scoring",
     "Verdict": "relstudy.analysis.verdict.verdict",
     "calibrate": "relstudy.api.calibrating",
+    "calibrate_by": "relstudy.api.by_groups",
     "fit": "relstudy.api.fitting",
+    "fit_by": "relstudy.api.by_groups",
     "inspect": "relstudy.api.inspecting",
     "join": "relstudy.api.joining",
     "judge": "relstudy.api.judging",
@@ -68,10 +76,12 @@ _OWNERS = {
 
 __all__ = [
     "CalibratedPanel",
+    "CalibratedParts",
     "CheckedJudge",
     "FittedMapping",
     "Inspection",
     "JoinedJudgments",
+    "MappingGroups",
     "Mappings",
     "Plan",
     "Ratings",
@@ -81,7 +91,9 @@ __all__ = [
     "Verdict",
     "__version__",
     "calibrate",
+    "calibrate_by",
     "fit",
+    "fit_by",
     "hashing",
     "inspect",
     "join",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from relstudy.api.inputs import Columns, Source, Values, refuse_unknown, table_of, unread
-from relstudy.calibration import pipeline
+from relstudy.api.inputs import Columns, Source, Values, refuse_unknown, scores_of, table_of, unread
+from relstudy.calibration import comparison, pipeline
 from relstudy.calibration import ratings as ratings_table
 from relstudy.calibration.methods.linear import METHODS
 from relstudy.calibration.plots import pictures
@@ -141,6 +141,22 @@ class CalibratedPanel(Shown):
     @cached_property
     def _summary(self) -> dict[str, Any]:
         return pipeline.summary(self.calibration)
+
+    def compare(self, rater: str, scores: Source | Mapping[str, Source] | None = None) -> dict[str, Any]:
+        """One rater against all the others, as `relstudy calibrate --compare` prints it with `--json`.
+
+        Parameters
+        ----------
+        rater : a rater_id
+        scores : systems, as `fit` takes them, higher is better, to correlate with both sides' judgments
+
+        Raises
+        ------
+        RelstudyError
+            where there is no such rater, or no other
+        """
+        tables = [] if scores is None else [scores_of(scores, None, (), None)[0]]
+        return comparison.compare_rater(self.calibration, rater, tables).as_json()
 
     def plot(self, kind: str = "raters") -> Figure:
         """A picture of the calibration.

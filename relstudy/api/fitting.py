@@ -24,6 +24,7 @@ from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from relstudy.calibration.judgments import Judgments
     from relstudy.common.estimates import Estimate
 
 
@@ -112,6 +113,7 @@ def fit(
     folds: int = 10,
     seed: int = 0,
     weights: str = "equal",
+    direction: str | Mapping[str, str] | None = None,
     only: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     columns: Columns | None = None,
@@ -131,6 +133,7 @@ def fit(
     folds : folds of whole queries, at least 2
     seed : of folds and random methods
     weights : "equal", or "design": 1 / inclusion probability
+    direction : which scores are better, "higher", "lower" or "auto" (default), for all systems or by system
     only, leave_out : systems to fit, or not to fit
     columns : names of the columns of `scores` to ours
     values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
@@ -155,6 +158,22 @@ def fit(
     """
     table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
     judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
-    options = FitOptions(method, folds, seed, weights)
-    fits, notes = fit_systems(table, judged, options, files=(scores_name, judgments_name))
-    return Mappings(tuple(fits), (*table.attrs.get("notes", []), *notes))
+    options = stated_options(method, folds, seed, weights, direction)
+    return fitted(table, judged, options, (scores_name, judgments_name))
+
+
+def stated_options(
+    method: str = "best",
+    folds: int = 10,
+    seed: int = 0,
+    weights: str = "equal",
+    direction: str | Mapping[str, str] | None = None,
+) -> FitOptions:
+    """The choices behind a fit, as `fit` takes them."""
+    return FitOptions(method, folds, seed, weights, {"*": direction} if isinstance(direction, str) else direction or {})
+
+
+def fitted(scores: pd.DataFrame, judged: Judgments, options: FitOptions, names: tuple[str, str]) -> Mappings:
+    """Mappings from tables that were read; `names` are what messages call scores and judgments."""
+    fits, notes = fit_systems(scores, judged, options, files=names)
+    return Mappings(tuple(fits), (*scores.attrs.get("notes", []), *notes))
