@@ -58,7 +58,7 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
     def table(self) -> pd.DataFrame:
         """The parts side by side, a row each.
 
-        scale, raters, pairs, ratings; variance within a pair in units of the squared range of the scale, and correlation
+        scale, raters, pairs, ratings; variance within a pair in units of the squared range of the scale and correlation
         with the others, each before and after; seconds per rating.
         """
         rows = []
