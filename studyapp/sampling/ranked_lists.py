@@ -8,6 +8,8 @@ from pathlib import Path
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.sampling.sources import TABLE_ENDINGS
 
+JUDGMENTS = "judgments.csv"
+
 
 @dataclass(frozen=True)
 class Ranked:
@@ -34,17 +36,19 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
     from relstudy.mapping.scores.table import read_scores
 
     judged: dict[str, float] = {}
-    if (folder / "judgments.csv").is_file():
-        frame = read_judgments(folder / "judgments.csv").frame
+    if (folder / JUDGMENTS).is_file():
+        frame = read_judgments(folder / JUDGMENTS).frame
         of_query = frame[frame["query_id"] == query_id]
         judged = dict(zip(of_query["result_id"], of_query["judgment"].astype(float), strict=True))
     mappings = read_mappings(folder / "mappings") if any((folder / "mappings").glob("*.json")) else {}
     lists: dict[str, list[Ranked]] = {}
+    queries: set[str] = set()
     tables = sorted((folder / "scores").glob("*")) if (folder / "scores").is_dir() else []
     for path in tables:
         if path.suffix not in TABLE_ENDINGS or not path.is_file():
             continue
         scores = read_scores(path)
+        queries.update(map(str, scores["query_id"].unique()))
         for system, rows in scores[scores["query_id"] == query_id].groupby("system"):
             mapping = mappings.get(str(system))
             falls = mapping is not None and mapping.values[0] > mapping.values[-1]
@@ -55,6 +59,20 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
             ]
     if not lists:
         raise RelstudyError(
-            f"{folder / 'scores'}: no table of scores has the query {query_id!r}; `relstudy systems` makes them"
+            f"{folder / 'scores'}: no table of scores has the query {query_id!r}; {_what_there_is(queries)}"
         )
     return dict(sorted(lists.items()))
+
+
+def scale_of_judgments(folder: Path) -> str | None:
+    """The name of the scale of FOLDER/judgments.csv; None where there is no such file."""
+    from relstudy.calibration.judgments import read_judgments
+
+    return read_judgments(folder / JUDGMENTS).scale.scale.name if (folder / JUDGMENTS).is_file() else None
+
+
+def _what_there_is(queries: set[str]) -> str:
+    if not queries:
+        return "`relstudy systems` makes them"
+    named = ", ".join(sorted(queries)[:5])
+    return f"they have {len(queries)}: {named}{', ...' if len(queries) > 5 else ''}"

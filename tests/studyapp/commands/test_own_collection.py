@@ -159,9 +159,11 @@ def test_ranked_lists_of_a_query_by_system_with_judgments_beside(tmp_path: Path)
     assert [entry["judgment"] for entry in found["near"]] == [None, 4.25, None]
     html = page.read_text(encoding="utf-8")
     assert html.count("<img") == 7 and html.count("judged 4.2") == 2 and html.count("not rated") == 4
+    assert html.count("photo2</span>") == 2 and "Judgments are on the scale" in html
+    assert "prefers-color-scheme:dark" in html and "background: var(--paper)" in html
     assert "photo2 (4.2)" in run("lists", folder, "photo0").output
     refused = run("lists", folder, "doc1")
-    assert refused.exit_code == 1 and "no table of scores has the query 'doc1'" in refused.output
+    assert refused.exit_code == 1 and "no table of scores has the query 'doc1'; they have 1: photo0" in refused.output
 
 
 @pytest.mark.slow
