@@ -1,11 +1,12 @@
 """How often the demo's intervals hold the truth, over many samples of one collection.
 
-    python -P benchmarks/demo.py [DRAWS]
+    python -P benchmarks/demo.py [DRAWS] [--ratings 1 --ratings 3] [--seed 100]
 
 Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs anew, the panel rates them without
 pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every
-index: share of draws whose 95 % interval holds the truth, mean error, and standard deviation of the error; once with
-the panel's noisy ratings, and once with judgments free of noise, which leaves the error of sampling alone.
+index: share of draws whose 95 % interval holds the truth, mean error, its standard error, and how many of these the
+mean is from 0; with the panel's noisy ratings, so many a pair, and with judgments free of noise (0 ratings), which
+leaves the error of sampling alone. The truth is this panel's; with ratings, intervals speak of any raters like them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pandas as pd
 
 from relstudy.analysis.scoring.run import ScoringOptions as Scoring
 from relstudy.analysis.scoring.run import score_systems
+from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
@@ -53,17 +55,18 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def judged(pairs: pd.DataFrame, panel: SimulatedPanel, size: Size, everything: Census, *, noise: bool) -> pd.DataFrame:
-    """Judgments of the pairs, by rating and calibrating, or free of noise."""
+def judged(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> Judgments:
+    """Judgments of the pairs, by so many ratings a pair and calibrating, or with none free of noise."""
     keys = ["query_id", "result_id"]
     design = pairs[[*keys, "inclusion_probability", "query_probability"]]
-    if not noise:
-        return design.merge(everything.judgments.drop(columns="inclusion_probability"), on=keys)
+    if not ratings:
+        return Judgments.of(design.merge(everything.judgments.drop(columns="inclusion_probability"), on=keys))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ratings.csv"
-        write_table(panel.rate(pairs, size.ratings_per_pair), file)
+        write_table(panel.rate(pairs, ratings), file)
         found = calibrate(read_ratings(file), "pooled", handed_out=HandOut.RANDOM, force=True)
-    return found.judgments.merge(design, on=keys)
+    order = pd.MultiIndex.from_frame(found.judgments.frame[keys])
+    return found.judgments.with_probabilities(design.set_index(keys).loc[order])
 
 
 def one_draw(
@@ -72,15 +75,14 @@ def one_draw(
     sources: list[Source],
     known: DemoCollection,
     everything: Census,
-    *,
-    noise: bool,
+    ratings: int,
 ) -> list[Recovered]:
     """Choose, rate, calibrate, score, and compare with all pairs."""
     size = Size()
     panel = SimulatedPanel(draw_raters(size.raters, 0), known, seed)
     options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
-    judgments = judged(draw_sample_from(collection, sources, options).pairs, panel, size, everything, noise=noise)
-    of_pairs = everything.scores.merge(judgments[["query_id", "result_id"]], on=["query_id", "result_id"])
+    judgments = judged(draw_sample_from(collection, sources, options).pairs, panel, ratings, everything)
+    of_pairs = everything.scores.merge(judgments.frame[["query_id", "result_id"]], on=["query_id", "result_id"])
     result = score_systems(judgments, of_pairs, options=Scoring(relevance="share", replicates=300))
     return system_rows(result.as_json()["systems"], everything)
 
@@ -88,7 +90,9 @@ def one_draw(
 @click.command()
 @click.argument("draws", default=20)
 @click.option("--folder", type=click.Path(path_type=Path, exists=True), default=Path("demo"))
-def main(draws: int, folder: Path) -> None:
+@click.option("--ratings", multiple=True, type=click.IntRange(min=0), default=(1, 3, 0), help="Ratings a pair.")
+@click.option("--seed", default=100, show_default=True, help="Of the first draw.")
+def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int) -> None:
     """Print the table."""
     made = read_json(folder / "demo.json")
     known = make_collection(made["images"], made["seed"])
@@ -96,23 +100,24 @@ def main(draws: int, folder: Path) -> None:
     sources = open_sources(folder, collection, list(available_systems()))
     panel = SimulatedPanel(draw_raters(Size().raters, 0), known)
     size = Size()
-    options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=100)
+    options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
     pairs = draw_sample_from(collection, sources, options).pairs
     # the base pairs of other draws put raters on nearly the same lines
     everything = census(known, panel, all_scores(collection, sources), CUT, pairs[pairs["block"] == "base"])
-    for noise in (True, False):
+    for number in ratings:
         held: dict[tuple[str, str], list[bool]] = defaultdict(list)
         errors: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for seed in progress(range(100, 100 + draws), "draws", draws):
-            for row in one_draw(seed, collection, sources, known, everything, noise=noise):
+        for each in progress(range(seed, seed + draws), "draws", draws):
+            for row in one_draw(each, collection, sources, known, everything, number):
                 held[row.quantity, row.system].append(bool(row.covered))
                 errors[row.quantity, row.system].append((row.recovered or 0.0) - row.true)
-        rows = [
-            [*key, f"{np.mean(held[key]):.2f}", f"{np.mean(errors[key]):+.4f}", f"{np.std(errors[key]):.4f}"]
-            for key in held
-        ]
-        click.echo("with the panel's noise" if noise else "with judgments free of noise")
-        print_table(rows, ["quantity", "system", "held", "mean error", "standard deviation"])
+        rows = []
+        for key, missed in errors.items():
+            mean, deviation = float(np.mean(missed)), float(np.std(missed, ddof=1)) / np.sqrt(draws)
+            off = mean / deviation if deviation > 0 else 0.0
+            rows.append([*key, f"{np.mean(held[key]):.2f}", f"{mean:+.4f}", f"{deviation:.4f}", f"{off:+.1f}"])
+        click.echo(f"{number} ratings a pair" if number else "judgments free of noise")
+        print_table(rows, ["quantity", "system", "held", "mean error", "standard error", "mean in standard errors"])
         click.echo(f"all: {np.mean([np.mean(values) for values in held.values()]):.3f} over {draws} draws\n")
 
 

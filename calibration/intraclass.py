@@ -14,6 +14,7 @@ from relstudy.calibration.two_way import (
     interval,
     mean_over_pairs,
     mean_over_ratings,
+    of_couples,
     squared_differences,
 )
 from relstudy.common.estimates import Estimate
@@ -129,7 +130,7 @@ def _one_way(panel: Panel) -> tuple[Estimate, Estimate, float]:
     # the number of pairs.
     inside = mean_over_pairs(panel, squared_differences(panel), np.maximum(size - 1, 0))
     figure = inside.over(mean_over_ratings(panel, (panel.rating - panel.rating.mean()) ** 2)).times(-1.0, 1.0)
-    one = Figure(value, figure.by_rating, figure.by_pair).estimate(panel, "fisher")
+    one = _on_scale_of_mean(Figure(value, figure.by_rating, figure.by_pair).estimate(panel), typical)
     return one, _of_mean(one, typical), typical
 
 
@@ -144,6 +145,21 @@ def _of_mean(single: Estimate, k: float) -> Estimate:
         return Estimate.missing(single.reason or "raters disagree more than by chance")
     low, high = of(single.low), of(single.high)
     return Estimate(value, low, high if low is not None else None, single.reason)
+
+
+def _on_scale_of_mean(plain: Estimate, k: float) -> Estimate:
+    """The interval, as wide at the value, on the scale on which a correlation of k ratings varies alike everywhere.
+
+    That is the logarithm of one less the correlation of their mean, which is that of a ratio of mean squares (as in the
+    intervals of McGraw and Wong 1996). Fisher's z, its case of two ratings, ends too low where many rate few pairs.
+    """
+    value, mean = plain.value, _of_mean(plain, k).value
+    if value is None or mean is None or plain.low is None or plain.high is None or mean >= 1:
+        return plain
+    reach = (plain.high - plain.low) / 2 * k / ((1 + (k - 1) * value) * (1 - value))
+    means = (1 - (1 - mean) * float(np.exp(sign * reach)) for sign in (1.0, -1.0))
+    low, high = (each / (k - (k - 1) * each) for each in means)
+    return Estimate(value, low, high)
 
 
 def _two_way(matrix: np.ndarray) -> list[Estimate]:
@@ -173,26 +189,26 @@ def _two_way(matrix: np.ndarray) -> list[Estimate]:
     )
     pair_variance, rater_variance = float(between - error / k), float(level - error / n)
     estimates = []
-    for with_level, divisor in ((1.0, 1), (1.0, k), (0.0, 1), (0.0, k)):
-        # pair / (pair + (with_level rater + error) / divisor), by the three mean squares
-        other = (with_level * rater_variance + error) / divisor
+    for with_level in (1.0, 0.0):
+        # pair / (pair + with_level rater + error), by the three mean squares
+        other = with_level * rater_variance + error
         total = pair_variance + other
         if total <= 0:
-            estimates.append(Estimate.missing("ratings of the base block do not vary between pairs"))
+            estimates += [Estimate.missing("ratings of the base block do not vary between pairs")] * 2
             continue
         value = pair_variance / total
         slope_pair, slope_other = (1 - value) / total, -value / total
         slopes = (
-            slope_pair * (-1 / k) + slope_other * (1 - with_level / n) / divisor,
+            slope_pair * (-1 / k) + slope_other * (1 - with_level / n),
             slope_pair,
-            slope_other * with_level / divisor,
+            slope_other * with_level,
         )
         by_pair, by_rater, cells = (
             np.asarray(sum(slope * part[i] for slope, part in zip(slopes, parts, strict=True))) for i in range(3)
         )
-        if k < LEAST_RATERS:
-            estimates.append(Estimate(value, reason=FEW))
-            continue
-        sums = float(by_rater @ by_rater) * k / (k - 1), float(by_pair @ by_pair) * n / (n - 1)
-        estimates.append(interval(value, sums, float((cells**2).sum()), (k, n), "fisher"))
+        single = Estimate(value, reason=FEW)
+        if k >= LEAST_RATERS:
+            sums = float(by_rater @ by_rater) * of_couples(k), float(by_pair @ by_pair) * of_couples(n)
+            single = _on_scale_of_mean(interval(value, sums, float((cells**2).sum()), (k, n)), k)
+        estimates += [single, _of_mean(single, k)]
     return estimates

@@ -56,6 +56,7 @@ class Judgments:
     ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), and where
         known rater_id, rating (as it was given) and weight (in its judgment), one row a decided rating
     proposers : the systems that proposed any of the pairs, where that is known
+    undecided : query_id, result_id of the pairs that people saw and nobody could decide, where that is known
 
     Examples
     --------
@@ -73,6 +74,7 @@ class Judgments:
     qrels: bool = False
     ratings: pd.DataFrame | None = None
     proposers: tuple[str, ...] | None = None
+    undecided: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:
@@ -257,7 +259,11 @@ def make_judgments(
         ratings["rater_id"] = decided.raters[decided.rater]
         ratings["rating"] = panel.rating[~np.isnan(calibrated)]
         ratings["weight"] = 1.0 if noise is None else noise.weight[decided.rater]
-    return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings)
+    undecided = None
+    if ratings is not None:
+        seen = np.bincount(panel.pair, minlength=panel.n_pairs) > 0
+        undecided = panel.pairs.loc[seen & ~rated, PAIR].reset_index(drop=True)
+    return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings, undecided=undecided)
 
 
 def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -68,20 +68,38 @@ class Figure:
         panel : the panel whose rows `by_rating` follows
         scale : on which the interval is symmetric: log for variances, Fisher's z for correlations
         """
-        rater = panel.by_rater(self.by_rating)
-        raters, pairs = np.unique(panel.rater).size, np.unique(panel.pair).size
+        raters, pairs = sizes = np.unique(panel.rater).size, np.unique(panel.pair).size
         if raters < LEAST_RATERS:
             return Estimate(self.value, reason=FEW)
-        parts = (
-            float(rater @ rater) * of_couples(raters),
-            float(self.by_pair @ self.by_pair) * pairs / max(pairs - 1, 1),
-        )
-        return interval(self.value, parts, float(self.by_rating @ self.by_rating), (raters, pairs), scale)
+        return interval(self.value, *self._variances(panel, raters, pairs), sizes, scale)
+
+    def standard_error(self, panel: Panel) -> float:
+        """For raters and pairs like these, as `estimate`; for pairs alone where two raters cannot tell."""
+        raters, pairs = np.unique(panel.rater).size, np.unique(panel.pair).size
+        if raters < LEAST_RATERS:
+            return float(np.sqrt(self.by_pair @ self.by_pair * of_couples(pairs)))
+        parts, both = self._variances(panel, raters, pairs)
+        return float(np.sqrt(variance_of(parts, both)))
+
+    def _variances(self, panel: Panel, raters: int, pairs: int) -> tuple[tuple[float, float], float]:
+        """By rater and by pair, and of what both hold."""
+        rater = panel.by_rater(self.by_rating)
+        parts = float(rater @ rater) * of_couples(raters), float(self.by_pair @ self.by_pair) * of_couples(pairs)
+        return parts, float(self.by_rating @ self.by_rating)
 
 
-def of_couples(raters: int) -> float:
-    """By what a sum of squared influences is too small for a mean over couples of so many raters (jackknife)."""
-    return raters * (raters - 1) / (raters - 2) ** 2
+def variance_of(parts: tuple[float, float], both: float) -> float:
+    """The variance by raters and pairs together, from those by either and what both hold; not below either."""
+    return max(sum(parts) - both, *parts)
+
+
+def of_couples(number: int) -> float:
+    """By what a sum of squared influences is too small for a mean over couples of so many raters, or pairs.
+
+    A variance is a mean over couples. The squared influences of n normal values on theirs add up to 1 - 3 / n + 2 / n^2
+    of its sampling variance; the jackknife's factor makes up for that.
+    """
+    return number * (number - 1) / max(number - 2, 1) ** 2
 
 
 def interval(
@@ -92,7 +110,7 @@ def interval(
     Student's t with Satterthwaite's degrees of freedom, from those of raters and of pairs.
     """
     by_rater, by_pair = parts
-    variance = max(by_rater + by_pair - both, by_rater, by_pair)
+    variance = variance_of(parts, both)
     if not np.isfinite(variance) or variance <= 0:
         return Estimate(value)
     freedom = variance**2 / (by_rater**2 / (sizes[0] - 1) + by_pair**2 / max(sizes[1] - 1, 1))

@@ -140,7 +140,7 @@ def score(
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
     candidates = _candidates(tables, table, options, fitted, given.get("directions", ()))
-    outside = _outside_pool(tables, table, candidates, judgments)
+    outside = _not_judged(tables, table, candidates, judgments)
     new = [candidate.name for candidate in candidates]
     if saved is not None:
         candidates = saved.beside(candidates)
@@ -243,14 +243,17 @@ def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFra
     return read_scores(path)
 
 
-def _outside_pool(
+def _not_judged(
     tables: list[tuple[str, pd.DataFrame]], judgments: Judgments, candidates: list[Candidate], file: str | None
 ) -> list[str]:
-    """What lies outside the pool of the study that the judgments' file is in, a sentence for each system."""
+    """What lies outside the pool of the study that the judgments' file is in, and what nobody could decide."""
     from relstudy.analysis.scoring.outside import Pool
+    from relstudy.analysis.scoring.undecided import undecided_notes
 
     pool = None if file is None else Pool.beside(Path(file))
-    return [] if pool is None else pool.notes((scores for _, scores in tables), candidates, judgments.frame)
+    whole = [scores for _, scores in tables]
+    outside = [] if pool is None else pool.notes(whole, candidates, judgments.frame)
+    return [*outside, *undecided_notes(whole, candidates, judgments)]
 
 
 def _candidates(

@@ -28,6 +28,7 @@ class CorrelationBootstrap:
     weight : float [pairs], positive; None counts pairs alike
     spread : float [pairs], the variance of what each `judgment` is the mean of, for Pearson's correlation with what is
         known in distribution only; None where judgments are known
+    queries : how many queries the pairs are of, for intervals by Student's t; None takes percentiles
 
     Examples
     --------
@@ -45,7 +46,9 @@ class CorrelationBootstrap:
         times: np.ndarray,
         weight: np.ndarray | None = None,
         spread: np.ndarray | None = None,
+        queries: int | None = None,
     ) -> None:
+        self.queries = queries
         self.row = row.astype(np.int64)
         self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
         self.times = times
@@ -103,7 +106,7 @@ class CorrelationBootstrap:
             return sums
 
         point = pearson_of_sums(columns.sum(axis=1, keepdims=True))
-        return BootstrapStatistic(float(point[0]), pearson_of_sums(in_threads(part_of, self._parts)))
+        return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._parts)))
 
     def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
         row, end, level, weight = self._by_score(score)
@@ -115,7 +118,7 @@ class CorrelationBootstrap:
             figures: np.ndarray = kernels.spearman(row, end, level, ranks, weight, self.times, part.start, part.stop)
             return figures
 
-        return BootstrapStatistic(float(point), in_threads(part_of, self._parts))
+        return self._figure(float(point), in_threads(part_of, self._parts))
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
         """tau-b: products of weights over concordant less discordant pairs of pairs, over the most there could be.
@@ -147,7 +150,10 @@ class CorrelationBootstrap:
             flat = (tied > 1 - 1e-12) | (other_tied > 1 - 1e-12)
             replicates = np.clip(balance / np.sqrt((1.0 - tied) * (1.0 - other_tied)), -1.0, 1.0)
         value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
-        return BootstrapStatistic(float(value), np.where(flat, np.nan, replicates))
+        return self._figure(float(value), np.where(flat, np.nan, replicates))
+
+    def _figure(self, value: float, replicates: np.ndarray) -> BootstrapStatistic:
+        return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True)
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")

@@ -67,7 +67,8 @@ class StudyTables:
     runs : systems whose scores are a TREC run's
     items : what queries and results are, as collection.csv says; None without it
     pool : the results that pairs could be drawn from, where there was a pool; else None
-    whole_scores : where there was a pool, every score table whole, what lies outside included
+    whole_scores : where there was a pool, every score table whole, what lies outside included; else what it has of the
+        pairs that people saw, where they could not decide some
     comparison : comparison.json, where `relstudy score --save` wrote it for these very judgments; else None
     """
 
@@ -252,6 +253,7 @@ class _Reader:
         seen: dict[str, str] = {}
         judged = judgments.frame
         wanted = pd.MultiIndex.from_frame(judged[PAIR])
+        blank = None if judgments.undecided is None else pd.MultiIndex.from_frame(judgments.undecided[PAIR])
         counts: dict[str, int] = {}
         for file in files:
             table = read_scores(self.note(file))
@@ -263,7 +265,10 @@ class _Reader:
             self.runs += table.attrs["runs"]
             if self.pool is not None:
                 self.whole.append(table)
-            of_pairs = pd.MultiIndex.from_frame(table[PAIR]).isin(wanted)
+            own = pd.MultiIndex.from_frame(table[PAIR])
+            of_pairs = own.isin(wanted)
+            if self.pool is None and blank is not None and len(blank):
+                self.whole.append(table[of_pairs | own.isin(blank)])
             counts |= {str(name): int(count) for name, count in table.loc[of_pairs, "system"].value_counts().items()}
             parts.append(table if judgments.qrels else table[of_pairs])  # a run is measured whole
         scores = pd.concat(parts, ignore_index=True)

@@ -27,6 +27,7 @@ from relstudy.analysis.scoring.mapped import cross_fitted, fitted_to_all, map_sc
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
+from relstudy.analysis.scoring.undecided import undecided_notes
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.ratings import Ratings
@@ -69,7 +70,8 @@ def study_page(
     result = score_candidates(pairs, candidates, options)
     pool = tables.pool
     outside = [] if pool is None else pool.notes(tables.whole_scores, candidates, tables.judgments.frame)
-    result = replace(result, notes=(*result.notes, *tables.notes, *outside))
+    blank = undecided_notes(tables.whole_scores, candidates, tables.judgments)
+    result = replace(result, notes=(*result.notes, *tables.notes, *outside, *blank))
     verdict = verdict_of(result, StudyFacts.of(tables.judgments, result))
     ratings = tables.ratings_each
     shown = disagreements_section(result, verdict.standings, tables.items, ratings, with_pictures)

@@ -199,7 +199,9 @@ class BootstrapStatistic:
     reason : why there is no value, or no interval; None when nothing is missing
     effective : for a proportion that rests on few hits or few misses, Kish's effective number of pairs behind it, else
         None; its interval is then widened by `proportion_interval`, since no resampling shows what the sample lacks
-    clusters : for an index between 0 and 1 that takes `logit_interval`, the number of queries; None takes percentiles
+    clusters : the number of queries, for Student's t: on the logit scale for an index between 0 and 1
+        (`logit_interval`), on Fisher's for a correlation (`fisher_interval`); None takes percentiles
+    correlation : whether it is a correlation, from -1 to 1
     withheld : why the index has neither interval nor test though both could be computed; None where it has them
     raters : what raters add to what queries vary by; None where the index speaks of these raters alone
     """
@@ -211,6 +213,7 @@ class BootstrapStatistic:
     clusters: int | None = None
     withheld: str | None = None
     raters: RaterReplicates | None = None
+    correlation: bool = False
 
     def over_raters(self) -> BootstrapStatistic:
         """The index with replicates over queries and raters, each variance counted once; itself without raters.
@@ -242,9 +245,11 @@ class BootstrapStatistic:
 
     def _estimate(self, level: float, units: int | None = None) -> Estimate:
         low, high = percentile_interval(self.replicates, level)
-        if units is not None and self.clusters is None and np.isfinite(low):
-            low, high = fisher_interval(self.value, self.replicates, units, level)
-        if self.clusters is not None and self.clusters > 1 and np.isfinite(low) and 0 < self.value < 1:
+        if self.correlation or (units is not None and self.clusters is None):
+            number = self.clusters if units is None else units
+            if number is not None and number > 1 and np.isfinite(low):
+                low, high = fisher_interval(self.value, self.replicates, number, level)
+        elif self.clusters is not None and self.clusters > 1 and np.isfinite(low) and 0 < self.value < 1:
             low, high = logit_interval(self.value, self.replicates, self.clusters, level)
         elif self.clusters is not None and units is not None:
             low, high = max(low, 0.0), min(high, 1.0)

@@ -78,6 +78,7 @@ class ScoringContext:
                 self.pairs.judgment[used],
                 self.draws.times,
                 self._weights(used, True) if collection else None,
+                queries=len(np.unique(self.pairs.query[used])),
             )
         return self._judgments[key]
 

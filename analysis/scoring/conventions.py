@@ -89,7 +89,10 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
 
 def _interval(context: ScoringContext) -> str:
     if context.raters is None:
-        return "percentiles, but Student's t on the logit scale for average precision and normalised rank"
+        return (
+            f"Student's t with {context.draws.queries - 1} degrees of freedom, on Fisher's scale for correlations and "
+            "the logit scale for average precision and normalised rank; percentiles for precision and recall"
+        )
     return (
         "raters vary too, each variance counted once (Cameron, Gelbach and Miller 2011), with lines moved to the "
         f"average of the raters drawn; Student's t with {context.units - 1} degrees of freedom, the fewer of queries "

@@ -136,7 +136,9 @@ def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judg
         raise RelstudyError(
             f"{name}: these are not the ratings that the judgments were made of: they {what} of {len(frame)} pairs"
         )
-    return replace(judgments, ratings=decided)
+    blank = ratings[ratings["calibrated"].isna()].drop_duplicates(PAIR)[PAIR].astype("str")
+    answered = pd.MultiIndex.from_frame(blank).isin(pd.MultiIndex.from_frame(decided[PAIR].astype("str")))
+    return replace(judgments, ratings=decided, undecided=blank[~answered].reset_index(drop=True))
 
 
 def read_calibrated(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from relstudy.analysis.scoring.saved import (
     with_what_was_saved,
 )
 from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.analysis.scoring.undecided import undecided_notes
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.api.calibrating import CalibratedPanel
@@ -324,6 +325,7 @@ def score(
     pool = Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None
     if pool is not None:
         notes = [*notes, *pool.notes([table], candidates, judged.frame)]
+    notes = [*notes, *undecided_notes([table], candidates, judged)]
     placed = [sentence for name in new for sentence in place_among(result, name)] if saved is not None else []
     told = (*result.notes, *notes, *placed)
     facts = StudyFacts.of(judged, result)

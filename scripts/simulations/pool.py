@@ -3,10 +3,12 @@
     python scripts/coverage.py pool [--studies 100] [--items 320 2000 5000 16000] [--shape normal]
 
 Two systems propose (their scores correlate .6 and .5 with what people value), a third (.6) is a newcomer. A study draws
-queries and 20 results a query by the code of `relstudy sample --depth D`; its judgments are the true ones. Each cell
-shows the design's reach, as `relstudy sample --good SHARE` says it before anyone rates, whether it allows figures over
-the whole pool, and how often 95 % intervals cover the truth of the pool: normalised rank (NR) and average precision
-(AP) of proposer and newcomer, and their difference. Queries come from 400, and intervals speak of queries like them.
+queries and 20 results a query by the code of `relstudy sample --depth D`. Each pair gets one rating, of somebody drawn
+for it alone: what people value plus noise of 0.4 of its standard deviation. A rating above the cut calls the pair
+relevant; true is the share of people whose rating would be above it. Each cell shows the design's reach, as `relstudy
+sample --good SHARE` says it before anyone rates, whether it allows figures over the whole pool, and how often 95 %
+intervals cover the truth of the pool: normalised rank (NR), average precision (AP) and the collection's correlation (r)
+of proposer and newcomer, and their difference. Queries come from 400, and intervals speak of queries like them.
 
 --shape uneven: queries differ in how much is relevant to them (sd .6), and the systems' noise has heavy tails
 (Student's t with 4 degrees of freedom); the forecast still assumes the normal model.
@@ -26,6 +28,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import whole_queries
@@ -36,62 +39,79 @@ from relstudy.studyapp.sampling.drawing import systematic_sample
 from relstudy.studyapp.sampling.forecast import Assumed, forecast
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, whole_collection
 
-SEED = 14
+SEED = 414
 QUERIES = 400
 STRENGTH = (0.6, 0.5, 0.6)
 REPLICATES = 300
-INDICES = ("normalised_rank", "average_precision")
+INDICES = ("normalised_rank", "average_precision", "pearson")
+NOISE = 0.4
 SHARES = (0.05, 0.02, 0.005)
 DEPTHS = {320: (20, 50, None), 2_000: (50, 200, None), 5_000: (100, 300, None), 16_000: (100, 300, 1_000)}
 
 
 @dataclass(frozen=True, eq=False)
 class QueryWorld:
-    """One query: what is relevant, and each system's scores, over all items."""
+    """One query: what people value, and each system's scores, over all items."""
 
-    relevant: np.ndarray
+    value: np.ndarray
     scores: list[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A design over a world: each query's probabilities, relevance and scores of its candidates."""
+    """A design over a world: each query's probabilities, and value and scores of its candidates.
 
+    Parameters
+    ----------
+    cut : above which a rating calls a pair relevant
+    """
+
+    cut: float
     chances: list[CandidateProbabilities]
-    relevant: list[np.ndarray]
+    value: list[np.ndarray]
     scores: list[list[np.ndarray]]
+
+    def share(self, value: np.ndarray) -> np.ndarray:
+        """The share of people who would rate above the cut."""
+        return np.asarray(norm.sf((self.cut - value) / NOISE))
 
     def truth(self) -> list[dict[str, float]]:
         """Each system's indices over the whole population."""
-        relevant = np.concatenate(self.relevant)
-        return [indices_of(relevant, np.concatenate(own), np.ones(len(relevant))) for own in self.scores]
+        value = np.concatenate(self.value)
+        row, once = np.zeros(len(value), dtype=np.int64), np.ones((1, 1))
+        retrieval = Retrieval(row, self.share(value), once, 1)
+        judged = CorrelationBootstrap(row, value, once, spread=np.full(len(value), NOISE**2))
+        figures = []
+        for own in self.scores:
+            score = np.concatenate(own)
+            found = retrieval.indices(score, np.ones(len(value))) | judged.correlate(score, ("pearson",))
+            figures.append({name: found[name].value for name in INDICES})
+        return figures
 
 
-def indices_of(relevant: np.ndarray, score: np.ndarray, weight: np.ndarray) -> dict[str, float]:
-    """Normalised rank and average precision without intervals."""
-    figures = Retrieval(np.zeros(len(relevant), dtype=np.int64), relevant, np.ones((1, 1)), 1).indices(score, weight)
-    return {name: figures[name].value for name in INDICES}
+def spread_of_queries(uneven: bool) -> float:
+    """Standard deviation between queries of how much is valued."""
+    return 0.6 if uneven else 0.3
 
 
-def draw_query(items: int, share: float, number: int, uneven: bool) -> QueryWorld:
+def draw_query(items: int, number: int, uneven: bool) -> QueryWorld:
     """One query of the world, the same whatever else is drawn."""
     rng = np.random.default_rng([SEED, items, number])
-    spread = 0.6 if uneven else 0.3
-    value = rng.normal(size=items) + spread * rng.normal()
-    cut = norm.isf(share) * np.sqrt(1 + spread**2)
+    value = rng.normal(size=items) + spread_of_queries(uneven) * rng.normal()
     scores = []
     for strength in STRENGTH:
         noise = rng.standard_t(4, size=items) / np.sqrt(2) if uneven else rng.normal(size=items)
         scores.append(strength * value + np.sqrt(1 - strength**2) * noise)
-    return QueryWorld(value > cut, scores)
+    return QueryWorld(value, scores)
 
 
 def make_cells(items: int, share: float, depths: Sequence[int | None], this: Round, uneven: bool) -> list[Cell]:
     """One cell a depth, over the same world."""
-    cells = [Cell([], [], [[] for _ in STRENGTH]) for _ in depths]
+    cut = float(norm.isf(share) * np.sqrt(1 + spread_of_queries(uneven) ** 2 + NOISE**2))
+    cells = [Cell(cut, [], [], [[] for _ in STRENGTH]) for _ in depths]
     eligible = Eligible(np.arange(items), -1)
     for number in range(QUERIES):
-        query = draw_query(items, share, number, uneven)
+        query = draw_query(items, number, uneven)
         proposed = {name: ScoredItems(query.scores[name]) for name in (0, 1)}
         for cell, depth in zip(cells, depths, strict=True):
             lists = list(proposed.values())
@@ -104,29 +124,33 @@ def make_cells(items: int, share: float, depths: Sequence[int | None], this: Rou
             chances = probabilities_in(this, population, named)
             keep = chances.candidates
             cell.chances.append(chances)
-            cell.relevant.append(query.relevant[keep])
+            cell.value.append(query.value[keep])
             for own, score in zip(cell.scores, query.scores, strict=True):
                 own.append(score[keep])
     return cells
 
 
 def figures_of_study(cell: Cell, queries: int, study: int) -> dict[str, BootstrapStatistic] | None:
-    """One study: every figure that the table shows, or None where it holds no relevant pair."""
+    """One study: every figure that the table shows, or None where nobody calls any pair relevant."""
     rng = np.random.default_rng([SEED, queries, study])
     chosen = rng.choice(QUERIES, queries, replace=False)
     drawn = [systematic_sample(cell.chances[query].probability, rng) for query in chosen]
     row = np.repeat(np.arange(queries), [len(each) for each in drawn])
-    relevant = np.concatenate([cell.relevant[query][each] for query, each in zip(chosen, drawn, strict=True)])
+    value = np.concatenate([cell.value[query][each] for query, each in zip(chosen, drawn, strict=True)])
+    rating = value + NOISE * rng.normal(size=len(value))
+    relevant = rating > cell.cut
     weight = np.concatenate(
         [1 / cell.chances[query].probability[each] for query, each in zip(chosen, drawn, strict=True)]
     )
     if not relevant.any():
         return None
-    bench = Retrieval(row, relevant, whole_queries(row, queries, REPLICATES, study).times, queries)
+    times = whole_queries(row, queries, REPLICATES, study).times
+    retrieval = Retrieval(row, relevant, times, queries)
+    judged = CorrelationBootstrap(row, rating, times, weight, queries=queries)
     figures = {}
     for name, system in (("proposer", 0), ("newcomer", 2)):
         score = np.concatenate([cell.scores[system][query][each] for query, each in zip(chosen, drawn, strict=True)])
-        found = bench.indices(score, weight)
+        found = retrieval.indices(score, weight, np.ones(len(weight))) | judged.correlate(score, ("pearson",))
         figures.update({f"{name} {index}": found[index] for index in INDICES})
     for index in INDICES:
         figures[f"difference {index}"] = figures[f"proposer {index}"] - figures[f"newcomer {index}"]
@@ -185,7 +209,7 @@ def main(argv: Sequence[str]) -> None:
         items, share = worlds[number]
         depths = DEPTHS.get(items, (100, None))
         for depth, cell in zip(depths, make_cells(items, share, depths, this, given.shape == "uneven"), strict=True):
-            held = sum(int(each.sum()) for each in cell.relevant) / (QUERIES * items * share)
+            held = sum(float(cell.share(each).sum()) for each in cell.value) / (QUERIES * items * share)
             for queries in given.queries:
                 foretold = forecast(queries, cell.chances[:40], Assumed(share, 0.5))
                 covered, bias = run_cell(cell, queries, given.studies)
@@ -200,13 +224,13 @@ def main(argv: Sequence[str]) -> None:
                         *(f"{bias[f'{name} {index}']:+.3f}" for name in ("proposer", "newcomer") for index in INDICES),
                     ]
                 )
-    columns = [f"{index} {who}" for who in ("P", "N") for index in ("NR", "AP")] + ["NR P-N", "AP P-N"]
+    columns = [f"{index} {who}" for who in ("P", "N", "P-N") for index in ("NR", "AP", "r")]
     print(
         f"{given.studies} studies a cell, exponent {given.exponent:g}, floor {given.floor:g}, {given.results} results "
         f"a query, {given.shape} queries. Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
     )
     head = ["items", "relevant", "depth", "pool", "holds", "queries", "reach", "allowed", *columns]
-    print_table(rows, [*head, *(f"bias {name}" for name in columns[:4])])
+    print_table(rows, [*head, *(f"bias {name}" for name in columns[:6])])
     print("\nBy reach, mean coverage in % (cells):")
     edges = (0, 5, 10, 20, 50, 100, np.inf)
     for low, high in pairwise(edges):

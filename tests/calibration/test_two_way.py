@@ -139,6 +139,21 @@ def test_what_raters_and_pairs_both_hold_is_counted_once() -> None:
     assert 2 * 1.96 * np.sqrt(1e-3) < width < 1.2 * 2 * 1.96 * np.sqrt(1e-3)
 
 
+def test_intervals_of_two_way_correlations_hold_the_truth_where_few_raters_rate_few_pairs() -> None:
+    # Variances 1 of 15 pairs, .3 of 12 raters, .5 of cells. Fisher's z, and squared influences as they stand, held
+    # 92.1 % and 90.6 % of these 800 layouts, the latter low by six of the standard errors of .8 %.
+    rng = np.random.default_rng(12)
+    held = np.zeros(2)
+    for _ in range(800):
+        matrix = (
+            rng.normal(size=(15, 1)) + np.sqrt(0.3) * rng.normal(size=12) + np.sqrt(0.5) * rng.normal(size=(15, 12))
+        )
+        two, _, consistency, _ = intraclass._two_way(matrix)
+        for number, (figure, truth) in enumerate(((two, 1 / 1.8), (consistency, 1 / 1.5))):
+            held[number] += (figure.low or 0) <= truth <= (figure.high or 0)
+    assert ((held / 800 > 0.93) & (held / 800 < 0.98)).all(), held / 800
+
+
 @pytest.mark.slow
 def test_intervals_hold_what_other_raters_and_pairs_would_have_where_pairs_alone_do_not() -> None:
     big = simulate_panel(120, 500, 0, noise_spread=0.3, seed=9).panel

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from types import ModuleType
-
 import pytest
 
 from relstudy.common.reach import LEAST_REACH
 from relstudy.studyapp.sampling.forecast import Assumed, forecast
-from tests.places import ROOT
+from tests.simulations import simulation
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pool_simulation", ROOT / "scripts" / "simulations" / "pool.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_intervals_cover_in_a_pool_that_the_design_allows_and_miss_in_the_whole_collection_that_it_does_not(
-    simulation: ModuleType, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(simulation, "QUERIES", 120)
-    this = simulation.design_of(1.0, 0.05, 20)
-    pool, whole = simulation.make_cells(2_000, 0.005, (30, None), this, False)
+    module = simulation("pool")
+    monkeypatch.setattr(module, "QUERIES", 120)
+    this = module.design_of(1.0, 0.05, 20)
+    pool, whole = module.make_cells(2_000, 0.005, (30, None), this, False)
     reach = [forecast(60, cell.chances[:40], Assumed(0.005, 0.5)).reach for cell in (pool, whole)]
     assert reach[0] > LEAST_REACH > reach[1]
-    covered = [simulation.run_cell(cell, 60, 60)[0]["proposer normalised_rank"] for cell in (pool, whole)]
+    covered = [module.run_cell(cell, 60, 60)[0]["proposer normalised_rank"] for cell in (pool, whole)]
     # 60 studies: at .95 fewer than 52 hits have a probability of 1e-3, and at .77, which 100 studies of 400 queries
     # gave, more than 54 one of 2e-3
     assert covered[0] >= 52 / 60 and covered[1] <= 54 / 60

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +21,7 @@ from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
-from tests.places import ROOT
+from tests.simulations import simulation
 
 FEW = ScoringOptions(replicates=100, measures=())
 
@@ -211,14 +209,12 @@ def test_a_pair_weighs_as_one_of_the_collection_on_the_scale_of_design_weights()
 
 
 @pytest.mark.slow
-def test_a_newcomer_is_not_favoured_by_others_having_proposed_the_pairs() -> None:
+def test_a_newcomer_is_not_favoured_by_others_having_proposed_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table of docs/scoring.md with fewer studies and items: the collection's correlation is fair."""
-    script = ROOT / "scripts" / "coverage.py"
-    arguments = ["comparison", "--studies", "40", "--items", "500", "--queries", "40"]
-    done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, cwd=ROOT, check=True)
-    row = next(line for line in done.stdout.splitlines() if line.startswith("the first proposed")).split()[3:]
-    judged, size, whole = float(row[0]), float(row[1].rstrip("%")), float(row[2])
-    # the mean of 40 differences of a standard deviation of .05 has a standard error of .008
-    assert abs(judged) > 0.025
-    assert abs(whole) < 0.025
-    assert size > 7
+    module = simulation("comparison")
+    monkeypatch.setattr(module, "REPLICATES", 50)
+    drawn = [module.study((0.6, 0.6), (0,), 40, 500, np.random.default_rng([4, one]))[0] for one in range(30)]
+    # the mean of 30 differences of a standard deviation of .05 has a standard error of .009
+    assert np.mean([each["judged pearson"].value for each in drawn]) > 0.025
+    assert abs(np.mean([each["pearson"].value for each in drawn])) < 0.025
+    assert np.mean([p_value(each["judged pearson"], 40) < 0.05 for each in drawn]) > 0.07

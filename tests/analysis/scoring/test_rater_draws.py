@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -22,7 +19,7 @@ from relstudy.analysis.scoring.rater_draws import moved_cuts
 from relstudy.api.calibrating import CalibratedPanel, calibrate
 from relstudy.api.scoring import score
 from relstudy.common.errors import RelstudyError
-from tests.places import ROOT
+from tests.simulations import simulation
 
 SINGLE = 1e-5
 """Tables of replicates are kept in single precision."""
@@ -174,23 +171,9 @@ def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_th
         assert apart[part] == whole[part]
 
 
-def simulation() -> ModuleType:
-    folder = ROOT / "scripts" / "simulations"
-    sys.path.insert(0, str(folder))
-    try:
-        spec = importlib.util.spec_from_file_location("raters_simulation", folder / "raters.py")
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(folder))
-    return module
-
-
 def test_intervals_over_raters_hold_what_other_raters_would_say() -> None:
     """Twelve raters with offsets of half a step: intervals of these raters alone are too short by far for precision."""
-    module = simulation()
+    module = simulation("raters")
     world, panels = module.make_world(), module.Panels(12, 3, 0.5)
     true = module.truth(world, panels, rounds=3)["average_precision"]
     held = {"these": 0, "any": 0}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.api.scoring import score
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
@@ -36,6 +40,19 @@ def test_json_keeps_the_contract_and_is_strict() -> None:
     assert content["systems"]["s0"]["raw"]["pearson"]["low"] < content["systems"]["s0"]["raw"]["pearson"]["value"]
     condensed = [f"condensed {name}" for name in ("nDCG@10", "P@10", "AP", "RR")]
     assert list(content["systems"]["s0"]["measures"]) == condensed
+
+
+def test_a_correlation_of_few_queries_takes_students_t_of_their_number() -> None:
+    judgments, scores = tables(queries=8)
+    system = score_systems(judgments, scores, options=ScoringOptions(replicates=200, measures=()))["s1"]
+    assert system.collection is not None
+    for figure, name in ((system.raw.pearson, "raw_pearson"), (system.collection.pearson, "pearson")):
+        replicates = system.figures[name].replicates
+        assert figure.value is not None
+        # on Fisher's scale, 7 degrees of freedom, variance times 8 / 7 (docs/scoring.md, intervals)
+        reach = stats.t.ppf(0.975, 7) * replicates.std(ddof=1) * np.sqrt(8 / 7) / (1 - figure.value**2)
+        assert figure.low == pytest.approx(np.tanh(np.arctanh(figure.value) - reach))
+        assert figure.high == pytest.approx(np.tanh(np.arctanh(figure.value) + reach))
 
 
 @pytest.mark.slow
@@ -235,3 +252,21 @@ def test_per_query_rows_hold_every_query_of_every_system() -> None:
     assert len(table) == 2 * 20
     assert table["pairs"].eq(15).all()
     assert table["average_precision"].dropna().between(0, 1).all()
+
+
+def test_the_share_of_undecided_pairs_is_said_by_each_systems_score(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    ids = pd.DataFrame(
+        {"query_id": np.repeat([f"q{k}" for k in range(6)], 10), "result_id": [f"r{k}" for k in range(60)]}
+    )
+    quality = random.uniform(1, 5, 60)
+    rating = np.where(np.argsort(np.argsort(quality)) >= 54, np.nan, np.round(quality))  # people doubt the best six
+    ratings = pd.concat([ids.assign(rater_id=f"rater {k}", rating=rating, calibrated=rating) for k in range(3)])
+    ratings.to_csv(tmp_path / "calibrated.csv", index=False)
+    judged = ids.assign(judgment=rating, inclusion_probability=0.5)[np.isfinite(rating)]
+    judged.to_csv(tmp_path / "judgments.csv", index=False)
+    scores = pd.concat([ids.assign(system="up", score=quality), ids.assign(system="down", score=-quality)])
+    choices = {"replicates": 20, "measures": (), "method": "none", "direction": {"down": "lower"}}
+    said = score(scores, tmp_path / "judgments.csv", **choices)
+    note = "6 of 60 pairs that people saw are undecided and have no part (in the best, middle and last third by score: "
+    assert note + "up 30.0%, 0.0%, 0.0%; down 30.0%, 0.0%, 0.0%)." in said.notes
