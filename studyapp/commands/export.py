@@ -76,4 +76,4 @@ def export(
     else:
         say(f"{counts['ratings']} ratings by {counts['raters']} raters ({counts['undecided']} undecided) -> {target}")
         if response is not None and (missing := response.sentence()) is not None:
-            say(f"Mind: {missing}.")
+            click.echo(f"{missing[:1].upper()}{missing[1:]}.")

@@ -376,6 +376,7 @@ def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(
     (tmp_path / "late.csv").rename(tmp_path / "scores" / "late.csv")
     run("report", tmp_path, "--replicates", 20, "--method", "none", "--no-by-source")
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "of 330 pairs drawn are not judged" in page
     assert "that late ranks first (25 a query) lie outside the pool" in page
 
 
