@@ -15,11 +15,11 @@ from relstudy.analysis.judges.indices import check_weighting, terms_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.comparison import holm
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.results import INDICES
 from relstudy.common.errors import RelstudyError
 
 

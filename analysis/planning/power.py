@@ -19,8 +19,8 @@ from relstudy.analysis.planning.studies import SimulatedStudy, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.comparison import p_value
-from relstudy.analysis.scoring.results import BETTER, INDICES
 from relstudy.common.errors import RelstudyError
 
 BOOTSTRAP = 200

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.collection import Items
+from relstudy.analysis.report.differences import agreement, differences
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Sentences, Terms
 from relstudy.analysis.report.opening import answer_section
 from relstudy.analysis.report.queries import queries_section
@@ -23,18 +24,15 @@ from relstudy.analysis.report.reading import (
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.report.words import (
     INDEX_NAMES,
-    clear,
-    comparison_of,
     order_of,
-    orders_agree,
     system_sentences,
 )
+from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.judged import Weighting
-from relstudy.analysis.scoring.results import INDICES, ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares retrieved at which precision and recall stand in the table."""
@@ -170,102 +168,6 @@ def _as_good(result: ScoreResult, ranked: Standings) -> Iterator[tuple[int, str]
         for row, name in enumerate(ranked.names):
             if name in ordering.systems and ordering.index not in ranked.clear_between(best, name):
                 yield row, COMPARED[ordering.index]
-
-
-def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
-    """Every pair of systems in every index, with what holds after correction."""
-    pairs = [(a.name, b.name) for i, a in enumerate(ordered) for b in ordered[i + 1 :]]
-    known = any(each.proposed is not None for each in result.comparisons)
-    columns = [Column("System"), Column("Against"), *([Column("Proposed pairs")] if known else [])]
-    for index in INDICES:
-        columns += [
-            Column(INDEX_NAMES[index], signed=True),
-            Column(f"p of {_short(index)}", p_value=True),
-        ]
-    rows: list[list[Cell]] = []
-    sure = 0
-    for first, second in pairs:
-        row: list[Cell] = [first, second, *([_who_proposed(result, first, second)] if known else [])]
-        for index in INDICES:
-            compared = comparison_of(result.comparisons, first, second, index)
-            if compared is None:
-                row += [Estimate.missing("not compared"), None]
-                continue
-            sure += index == "pearson" and clear(compared, result)
-            as_is = compared.first == first
-            row += [compared.difference if as_is else compared.difference.negated(), _p(compared.p_holm)]
-        rows.append(row)
-    summary = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
-    table = Table(
-        "differences",
-        "Differences between systems on the pairs both score.",
-        columns,
-        rows,
-        note="The first system's figure minus the second's: above zero the first is better, but below zero in "
-        "normalised rank. p is corrected for the number of pairs (Holm).",
-        shown=30,
-    )
-    return [Paragraph(summary), table]
-
-
-def _who_proposed(result: ScoreResult, first: str, second: str) -> str:
-    compared = comparison_of(result.comparisons, first, second, INDICES[0])
-    if compared is None or compared.proposed is None:
-        return "not known"
-    return {0: "neither", 1: ", ".join(compared.proposed), 2: "both"}[len(compared.proposed)]
-
-
-def _short(index: str) -> str:
-    return {"pearson": "correlation", "average_precision": "precision", "normalised_rank": "rank"}[index]
-
-
-def _p(value: float | None) -> Cell:
-    if value is None:
-        return Estimate.missing("")
-    return value
-
-
-def agreement(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
-    """The order of systems by each index, how alike these are, and how sure the first place is."""
-    blocks: list[Block] = []
-    summary = orders_agree(result)
-    if summary:
-        blocks.append(Paragraph(summary))
-    orderings = {ordering.index: ordering for ordering in result.orderings}
-    if any(ordering.first for ordering in orderings.values()):
-        columns = [Column("System"), *(Column(INDEX_NAMES[index], 0, percent=True) for index in orderings)]
-        rows: list[list[Cell]] = [
-            [system.name, *(_share(ordering.first.get(system.name)) for ordering in orderings.values())]
-            for system in ordered
-        ]
-        blocks.append(
-            Table(
-                "first",
-                "How often each system comes first when queries are drawn again, by index.",
-                columns,
-                rows,
-                note="The share of bootstrap replicates. It is not the chance that the system is truly the best: of "
-                "eight equal ones, the one that leads comes first in about half of the replicates.",
-            )
-        )
-    taus: list[list[Cell]] = [
-        [f"{INDEX_NAMES[each.first]} and {INDEX_NAMES[each.second].lower()}", each.tau] for each in result.agreement
-    ]
-    if taus:
-        blocks.append(
-            Table(
-                "orders",
-                "How alike two indices order the systems.",
-                [Column("Indices"), Column("Kendall's tau")],
-                taus,
-                note="1: the same order; 0: no relation; −1: the reverse.",
-            )
-        )
-    return blocks
-
-
-def _share(value: float | None) -> Cell:
-    return Estimate.missing("not scored by all") if value is None else value
 
 
 def precision_recall_picture(result: ScoreResult) -> Callable[[], str] | None:

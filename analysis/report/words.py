@@ -7,7 +7,8 @@ from itertools import combinations
 
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
-from relstudy.analysis.scoring.results import INDICES, Comparison, ScoreResult, SystemScore
+from relstudy.analysis.scoring.compared import INDICES, Comparison
+from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed

@@ -16,8 +16,9 @@ from scipy import stats
 
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, percentile_interval
 from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.compared import BETTER, INDICES, Agreement, Comparison, Ordering
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.results import BETTER, INDICES, Agreement, Comparison, Ordering, SystemScore
+from relstudy.analysis.scoring.results import SystemScore
 from relstudy.common.estimates import Estimate
 
 LEAST_COMMON = 0.5

@@ -14,11 +14,11 @@ from relstudy.analysis.indices.reweighted import ReweightedJudgments, Reweighted
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population
 from relstudy.analysis.scoring.relevance import relevance_of
-from relstudy.analysis.scoring.results import INDICES
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from relstudy.analysis.scoring.results import BETTER, INDICES, ScoreResult
+from relstudy.analysis.scoring.compared import BETTER, INDICES
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, listed_some

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.conventions import FEW_QUERIES
 from relstudy.analysis.scoring.judged import Weighting
-from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.measures import MEASURES, shown_range, shown_value
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.estimates import Estimate

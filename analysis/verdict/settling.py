@@ -10,7 +10,8 @@ from scipy import stats
 
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
 from relstudy.analysis.planning.workload import Steepness
-from relstudy.analysis.scoring.results import Comparison, ScoreResult
+from relstudy.analysis.scoring.compared import Comparison
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.measures import MEASURES, shown_figure
 from relstudy.analysis.verdict.standings import Standings

@@ -14,7 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from relstudy.analysis.scoring.results import Comparison, ScoreResult
+from relstudy.analysis.scoring.compared import Comparison
+from relstudy.analysis.scoring.results import ScoreResult
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,12 @@ from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.scored import precision_recall_picture, scores_table
+from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.groups import groups_json, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.outside import Pool
-from relstudy.analysis.scoring.results import BETTER, INDICES, ScoreResult
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.saved import (
     SavedComparison,

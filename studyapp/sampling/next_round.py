@@ -18,9 +18,10 @@ from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
-from relstudy.studyapp.sampling.first_round import draw_results, number_pairs, one_table, pool_table
+from relstudy.studyapp.sampling.first_round import number_pairs, one_table, pool_table
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.population import Eligible
+from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
 from relstudy.studyapp.sampling.sources import Source, foreign_tables, is_built_in, open_sources
 from relstudy.studyapp.systems.base import Progress, silent

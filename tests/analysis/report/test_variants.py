@@ -15,8 +15,9 @@ from relstudy.analysis.report.layout import Page, Paragraph
 from relstudy.analysis.report.study import study_page
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import orders_agree
+from relstudy.analysis.scoring.compared import Comparison, Ordering
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
 from tests.places import EXAMPLE
 

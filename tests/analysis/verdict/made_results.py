@@ -9,8 +9,9 @@ from itertools import combinations
 
 import pandas as pd
 
+from relstudy.analysis.scoring.compared import BETTER, INDICES, Comparison, Ordering
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.results import BETTER, INDICES, Comparison, Ordering, ScoreResult
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.estimates import Estimate
 from tests.analysis.made import tables

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.judged import Population
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
-from relstudy.analysis.scoring.results import INDICES
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import along_chains, standings

@@ -13,7 +13,8 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pages
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_from_each, draw_sample_from
+from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.query_draw import draw_from_each
 from tests.studyapp.sampling.worlds import noise_world
 from tests.studyapp.studies import write_study
 

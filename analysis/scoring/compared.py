@@ -1,0 +1,107 @@
+"""Systems held against each other: the indices they are compared by, and what comparing them gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from relstudy.common.estimates import Estimate
+
+INDICES = ("pearson", "average_precision", "normalised_rank")
+"""The three indices that systems are compared by; `pearson` is the collection's correlation where inclusion
+probabilities are known (`ScoringOptions.correlation`), of the mapped scores where there are any, else of scores in the
+direction in which they rank."""
+
+BETTER = {"pearson": "higher", "average_precision": "higher", "normalised_rank": "lower"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The difference of two systems in one index, on the pairs that both score.
+
+    Parameters
+    ----------
+    first, second : names
+    index : one of INDICES
+    difference : first minus second; `better` names the system that is ahead
+    p_value : two-sided; it and the difference's interval rest on one standard error and Student's t with queries - 1
+        degrees of freedom (`relstudy.analysis.scoring.comparison`); None if undefined
+    p_holm : the same after Holm's correction over all pairs of systems within the index
+    pairs : judged pairs that both score
+    proposed : which of the two proposed pairs; None where it is not known who proposed them
+    """
+
+    first: str
+    second: str
+    index: str
+    difference: Estimate
+    p_value: float | None
+    p_holm: float | None
+    pairs: int
+    proposed: tuple[str, ...] | None = None
+
+    @property
+    def better(self) -> str | None:
+        if self.difference.value is None or self.difference.value == 0:
+            return None
+        ahead = (self.difference.value > 0) == (BETTER[self.index] == "higher")
+        return self.first if ahead else self.second
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "second": self.second,
+            "index": self.index,
+            "difference": self.difference.as_json(),
+            "p_value": self.p_value,
+            "p_holm": self.p_holm,
+            "better": self.better,
+            "pairs": self.pairs,
+            "proposed": None if self.proposed is None else list(self.proposed),
+        }
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The systems by one index, best first, and how often each comes first when queries are drawn again.
+
+    Parameters
+    ----------
+    index : one of INDICES
+    systems : names, best first; systems without a value are left out
+    first : share of bootstrap replicates in which each system is the best. It is no probability that the system is
+        truly the best: replicates repeat the luck of the sample, so that of eight equal systems the one that leads
+        comes first in about half of them
+    pairs : judged pairs scored by all of them, on which the shares rest
+    reason : why there are no shares, or None
+    """
+
+    index: str
+    systems: tuple[str, ...]
+    first: Mapping[str, float]
+    pairs: int
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        content: dict[str, Any] = {
+            "index": self.index,
+            "systems": list(self.systems),
+            "share_of_replicates_first": dict(self.first),
+            "pairs": self.pairs,
+        }
+        if self.reason is not None:
+            content["reason"] = self.reason
+        return content
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b between the orders in which two indices put the systems."""
+
+    first: str
+    second: str
+    tau: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {"first": self.first, "second": self.second, "tau": self.tau.as_json()}
