@@ -25,16 +25,16 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = {
-    "agh_video_99raters/ratings.csv": "in_common_set",
-    "tifa160_likert/ratings.csv": None,
-    "chorus_3agents/ratings.csv": None,
-    "video_mos/nflx_public_ratings.csv": None,
-    "video_mos/vqeghd3_ratings.csv": None,
-    "diras_chatreport/ratings.csv": None,
-    "haystack_rating_party/ratings.csv": None,
-    "viescore_judges/ratings.csv": None,
-}
+PANELS = (
+    ("video quality, 99 people", "agh_video_99raters/ratings.csv", "in_common_set"),
+    ("text to image, 5 people", "tifa160_likert/ratings.csv", None),
+    ("products, 3 people", "chorus_3agents/ratings.csv", None),
+    ("video quality, 26 people", "video_mos/nflx_public_ratings.csv", None),
+    ("video quality, 24 people", "video_mos/vqeghd3_ratings.csv", None),
+    ("climate reports, 2 people", "diras_chatreport/ratings.csv", None),
+    ("shop search, 13 people", "haystack_rating_party/ratings.csv", None),
+    ("pictures made and edited, 3 people a task", "viescore_judges/ratings.csv", None),
+)
 DRAWS = 5
 PLAIN = ("mean", "zscore", "shrunk")
 
@@ -70,7 +70,7 @@ def against_plain(ratings: Ratings) -> tuple[str, float, list[Against]] | str:
             try:
                 figure = leave_one_out_figure(panel, method, scored, seed=seed)
             except RelstudyError as error:
-                return f"{chosen}; {method} is refused: {str(error).split('; ')[0]}"
+                return f"{chosen}: {str(error).split(':')[0]}"
             if isinstance(figure, Estimate):
                 return figure.reason or ""
             drawn.append(figure.times(1 / DRAWS))
@@ -88,12 +88,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--base-column")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     given = parser.parse_args(arguments)
-    files = dict.fromkeys(given.files, given.base_column) or {given.data / name: FILES[name] for name in FILES}
+    panels = [(str(path), path, given.base_column) for path in given.files]
+    panels = panels or [(title, given.data / file, column) for title, file, column in PANELS]
     print("| panel | default | value | " + " | ".join(f"less {name}" for name in PLAIN) + " | under the best |")
     print("|---" * (4 + len(PLAIN)) + "|")
-    for path, column in files.items():
+    for name, path, column in panels:
         found = against_plain(read_ratings(path, base_column=column))
-        name = f"{path.parent.name}/{path.stem}"
         if isinstance(found, str):
             print(f"| {name} | {found} |" + " |" * (2 + len(PLAIN)))
             continue

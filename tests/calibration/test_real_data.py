@@ -229,7 +229,7 @@ def test_the_default_is_under_no_plain_method_by_more_than_its_error_on_any_pane
     sys.modules[spec.name] = script  # dataclasses look their module up
     spec.loader.exec_module(script)
     compared = []
-    for file, column in script.FILES.items():
+    for _, file, column in script.PANELS:
         found = script.against_plain(read_ratings(shared_data / file, base_column=column))
         if not isinstance(found, str):  # without a base block there is no plain method
             compared.append(file)
