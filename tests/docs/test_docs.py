@@ -57,6 +57,13 @@ def commands(page: str) -> Iterator[list[str]]:
                 yield shlex.split(re.split(r'[|>](?=(?:[^"]*"[^"]*")*[^"]*$)', line)[0])
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_row_of_a_table_stands_under_its_head(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    heads = [n for n, line in enumerate(lines) if line.startswith("|") and not lines[n - 1].startswith("|")]
+    assert [lines[n] for n in heads if not re.match(r"\|[-: |]+\|$", lines[n + 1])] == []
+
+
 class Assets(HTMLParser):
     """What a page would fetch."""
 
