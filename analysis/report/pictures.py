@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
 
-COLOURED = 6
-"""More systems than this share a picture only when the others stand back in grey."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,6 @@ class Trace:
 
     x: np.ndarray
     y: np.ndarray
-
-
-def colours(systems: Sequence[str]) -> dict[str, str]:
-    """A colour for each system, in their order; of more than eight, those after the first COLOURED are grey."""
-    if len(systems) <= len(SERIES):
-        return dict(zip(systems, SERIES, strict=False))
-    return {system: SERIES[i] if i < COLOURED else MUTED for i, system in enumerate(systems)}
 
 
 def intervals(
@@ -114,64 +108,93 @@ def strips(values: Mapping[str, np.ndarray]) -> str:
 
 LEADERS = 2
 """Systems that stand out in colour; the rest stand back in grey."""
+NAMED = 12
+"""Lines that are named; more names would cover the lines."""
+NAMES_AT = 0.3
+"""Recall at which names stand: further right all lines run together."""
+NAME_HEIGHT, ABOVE = 0.05, 0.06
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 2, 1, 2, 1, 2)), (0, (2, 2)))
 STEADY = 0.05
 """Recall below which a curve rests on too few good matches to be drawn."""
 
 
 def precision_recall(curves: Mapping[str, Trace], share_relevant: float | None) -> str:
-    """Precision against recall, one labelled line for each system, the best first.
+    """Precision against recall: the leaders in colour, the others in grey and dashes, each named at its line.
 
     Parameters
     ----------
     curves : recall and precision by system, best first
     share_relevant : precision of a random order, drawn as a line of reference
     """
-    colour = colours(list(curves))
     with drawing(6.9, 4.1) as figure:
         axes = figure.add_subplot()
         if share_relevant is not None:
             axes.axhline(share_relevant, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=3)
-        for number, (system, trace) in reversed(list(enumerate(curves.items()))):
-            muted = colour[system] == MUTED
+            axes.annotate(
+                "guessing", (1.0, share_relevant), xytext=(10, 0), textcoords="offset points", va="center",
+                color=MUTED, annotation_clip=False,
+            )  # fmt: skip
+        for number, trace in reversed(list(enumerate(curves.values()))):
             steady = trace.x >= STEADY
+            leads = number < LEADERS
             axes.plot(
                 trace.x[steady],
                 trace.y[steady],
-                color=colour[system],
-                linewidth=1.0 if muted else 1.9 if number < LEADERS else 1.3,
+                color=SERIES[number] if leads else MUTED,
+                linewidth=2.0 if leads else 1.1,
                 linestyle=DASHES[number % len(DASHES)],
-                alpha=0.7 if muted else 1,
                 drawstyle="steps-pre",
+                zorder=2.5 if leads else 2,
             )
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1.02)
         axes.set_xlabel("Recall: share of all good matches that are found")
         axes.set_ylabel("Precision: share of what is found that is good")
-        named = [system for system in curves if colour[system] != MUTED]
-        for line, system in enumerate(named):
-            axes.annotate(
-                shortened(system),
-                (1.0, 1.0),
-                xycoords="axes fraction",
-                xytext=(10, -14 * line),
-                textcoords="offset points",
-                va="top",
-                color=colour[system],
-                fontweight="bold",
-            )
-        if share_relevant is not None:
-            below_names = 1.0 - 14 * len(named) / 245
-            axes.annotate(
-                "guessing",
-                (1.0, min(share_relevant, below_names)),
-                xytext=(10, 0),
-                textcoords="offset points",
-                va="center",
-                color=MUTED,
-                annotation_clip=False,
-            )
+        _name_lines(axes, dict(list(curves.items())[:NAMED]))
         return svg(figure, f"Precision against recall of {', '.join(curves)}; the best by average precision first")
+
+
+def _name_lines(axes: Axes, curves: Mapping[str, Trace]) -> None:
+    """Write each name above its line where the lines are apart, moved until none covers another."""
+    heights = [float(np.interp(NAMES_AT, trace.x, trace.y)) for trace in curves.values()]
+    places = spread_out([height + ABOVE for height in heights], NAME_HEIGHT, 0.02, 1.0)
+    for number, (system, height, place) in enumerate(zip(curves, heights, places, strict=True)):
+        leads = number < LEADERS
+        axes.plot([NAMES_AT, NAMES_AT + 0.035], [height, place], color=MUTED, linewidth=0.8, zorder=4)
+        axes.plot([NAMES_AT], [height], "o", color=SERIES[number] if leads else MUTED, markersize=3, zorder=4)
+        axes.annotate(
+            shortened(system),
+            (NAMES_AT + 0.045, place),
+            va="center",
+            fontsize=8.5,
+            color=SERIES[number] if leads else INK,
+            fontweight="bold" if leads else "normal",
+            zorder=5,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
+        )
+
+
+def spread_out(heights: Sequence[float], least: float, low: float, high: float) -> list[float]:
+    """Places near the heights, in their order, at least `least` apart and between low and high where there is room.
+
+    Examples
+    --------
+    >>> [round(place, 2) for place in spread_out([0.5, 0.51, 0.9], 0.1, 0, 1)]
+    [0.5, 0.6, 0.9]
+    >>> [round(place, 2) for place in spread_out([0.99, 1.0], 0.1, 0.0, 1.0)]
+    [0.9, 1.0]
+    """
+    order = sorted(range(len(heights)), key=lambda i: (heights[i], -i))
+    places = [0.0] * len(heights)
+    floor = low
+    for i in order:
+        places[i] = max(heights[i], floor)
+        floor = places[i] + least
+    ceiling = high
+    for i in reversed(order):
+        places[i] = min(places[i], ceiling)
+        ceiling = places[i] - least
+    return places
 
 
 def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: Sequence[bool]) -> str:
@@ -179,7 +202,7 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
 
     Parameters
     ----------
-    names : rater ids; those that stand out are labelled
+    names : rater ids; those with a flag and the outermost are labelled
     mean, spread : float [raters], in the unit of the scale, NaN where there is none
     flagged : whether a rater carries a flag
     """
@@ -199,15 +222,23 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
             axes.axhline(
                 float(np.median(spread[computed])), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=0
             )
-        named = np.flatnonzero(marked & computed) if len(names) > 20 else np.flatnonzero(computed)
-        for i in named[:20]:
+        named = set(np.flatnonzero(marked & computed)[:MOST_FLAGGED])
+        if computed.any():
+            named |= {int(pick(values)) for values in (mean, spread) for pick in (np.nanargmin, np.nanargmax)}
+        middle = (axes.get_xlim()[0] + axes.get_xlim()[1]) / 2
+        for i in sorted(named):
+            left = mean[i] > middle
             axes.annotate(
                 shortened(names[i], 12),
                 (mean[i], spread[i]),
-                xytext=(5, 2),
+                xytext=(-6 if left else 6, 0),
                 textcoords="offset points",
+                ha="right" if left else "left",
+                va="center",
                 fontsize=7.5,
-                color=MUTED,
+                color=INK,
+                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
+                zorder=0.5,  # a name hides grid and medians, never a dot
             )
         axes.margins(0.12)
         axes.set_xlabel("Mean rating  (strict → lenient)")
@@ -241,12 +272,18 @@ def shares(title: str, categories: Sequence[str], share: np.ndarray) -> str:
 
 
 def mapping(
-    system: str, scores: np.ndarray, judgments: np.ndarray, line: Trace, band: tuple[np.ndarray, np.ndarray] | None
+    system: str,
+    method: str,
+    scores: np.ndarray,
+    judgments: np.ndarray,
+    line: Trace,
+    band: tuple[np.ndarray, np.ndarray] | None,
 ) -> str:
     """A mapping over the pairs it was fitted to.
 
     Parameters
     ----------
+    system, method : whose scores, and how they were mapped; both stand in the title
     scores, judgments : float [pairs]; at most DOTS are drawn, evenly taken
     line : score and mapped score
     band : both ends at the line's points, or None
@@ -258,7 +295,7 @@ def mapping(
     x = scores[::step] + (random.uniform(-0.008, 0.008, len(scores[::step])) * width if few else 0.0)
     with drawing(3.1, 2.5) as figure:
         axes = figure.add_subplot()
-        axes.set_title(shortened(system, 34))
+        axes.set_title(f"{shortened(system, 24)}: {method}")
         axes.scatter(x, judgments[::step], s=4, color=MUTED, alpha=0.45, linewidths=0, rasterized=False)
         if band is not None:
             axes.fill_between(line.x, *band, color=SERIES[0], alpha=0.18, linewidth=0)
@@ -267,10 +304,14 @@ def mapping(
         axes.set_xlabel("System's score")
         axes.set_ylabel("Judgment")
         axes.locator_params(nbins=6)
-        return svg(figure, f"Mapping of {system} from {line.y[0]:.2f} to {line.y[-1]:.2f} over {len(scores)} pairs")
+        return svg(
+            figure, f"Mapping of {system} by {method} from {line.y[0]:.2f} to {line.y[-1]:.2f} over {len(scores)} pairs"
+        )
 
 
 DOTS = 350
+MOST_FLAGGED = 16
+"""Flagged raters that are named in the picture; all stand in the table."""
 
 
 def shortened(text: str, most: int = 20) -> str:

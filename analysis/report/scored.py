@@ -204,7 +204,7 @@ def curves(result: ScoreResult) -> Section | None:
                 if weighted(result)
                 else "All count alike, so the curve describes the judged pairs. "
             )
-            + "A higher line is better. Names stand in the order of average precision.",
+            + "A higher line is better; the two best by average precision are in colour.",
             wide=True,
             name="Precision-recall curves",
         )
@@ -268,7 +268,9 @@ def mappings(result: ScoreResult) -> Section | None:
         points = points[(points >= scores.min()) & (points <= scores.max())]
         line = pictures.Trace(points, fitted.predict(points))
         drawings.append(
-            pictures.mapping(system.name, scores, result.judgment[scored], line, fitted.predict_band(points))
+            pictures.mapping(
+                system.name, fitted.method, scores, result.judgment[scored], line, fitted.predict_band(points)
+            )
         )
     if not drawings:
         return None

@@ -91,7 +91,8 @@ def _mapping(study: PaperStudy, name: str, fit: SelectionFit) -> str:
     points = np.unique(np.r_[fit.mapping.knots, np.linspace(scores.min(), scores.max(), 200)])
     points = points[(points >= scores.min()) & (points <= scores.max())]
     line = pictures.Trace(points, fit.mapping.predict(points))
-    return pictures.mapping(name, scores, study.pairs.judgment[fit.used], line, fit.mapping.predict_band(points))
+    judgments, band = study.pairs.judgment[fit.used], fit.mapping.predict_band(points)
+    return pictures.mapping(name, fit.mapping.method, scores, judgments, line, band)
 
 
 def against_judgments(study: PaperStudy, fits: Fits) -> list[Block]:
