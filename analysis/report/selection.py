@@ -18,14 +18,11 @@ from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import one_row_per_source, source_members
+from relstudy.common.pairs_table import NO_SYSTEM, RANDOM, one_row_per_source, source_members
 from relstudy.common.wording import listed
 
 FEWEST_PAIRS = 20
 """A correlation over fewer pairs of one source is not shown."""
-
-RANDOM = "random"
-"""The source of pairs that no system's ranking brought in."""
 
 
 def chose_pairs(names: Sequence[str], sources: np.ndarray | None) -> list[str]:
@@ -111,7 +108,7 @@ def by_source(
         rows: list[list[Cell]] = []
         for method, mapped in predictions.get(system.name, {}).items():
             figures = {name: pearson(mapped, members[name]) for name in shown}
-            by_systems = [figure for name, figure in figures.items() if name != RANDOM]
+            by_systems = [figure for name, figure in figures.items() if name not in NO_SYSTEM]
             rows.append(
                 [
                     method,
@@ -133,7 +130,8 @@ def by_source(
                         Column("All"),
                     ],
                     rows,
-                    note="Mean is over the pairs that systems selected; random pairs are not in it.",
+                    note="Mean is over the systems' selections; pairs drawn at random, or in a later round by all "
+                    "systems together (combined), are not in it.",
                     best=(("Mean", "max"), ("All", "max")) if len(rows) > 1 else (),
                 )
             )

@@ -16,6 +16,11 @@ COLUMNS = [
     *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),
     *("round", "query_probability"),
 ]
+RANDOM = "random"
+"""The source of pairs that no system's ranking brought in."""
+COMBINED = "combined"
+"""The source of pairs that a later round drew by all systems' mapped scores together."""
+NO_SYSTEM = (RANDOM, COMBINED)
 SOURCE_SEPARATOR = ";"
 INSIDE, OUTSIDE = "inside", "outside"
 """What column `pool` says, where results are drawn from the pool of what systems rank highest."""

@@ -35,13 +35,19 @@ def other_interfaces(folder: Path, panel: SimulatedPanel, show: Stages) -> list[
     folders = [folder / "interfaces" / name for name in INTERFACES]
     command = f"relstudy calibrate {folder}/interfaces/SCALE/ratings.csv -o {folder}/interfaces/SCALE"
     with show.stage("Rate the base pairs on other scales", command=command, units=len(folders)) as stage:
-        for target, (name, raters) in zip(folders, INTERFACES.items(), strict=True):
+        asked = raters_asked(panel)
+        for target, (name, raters) in zip(folders, asked.items(), strict=True):
             file = target / "ratings.csv"
-            write_table(ratings_on(panel, base, name, min(raters, len(panel.raters))), file)
+            write_table(ratings_on(panel, base, name, raters), file)
             run_command("calibrate", str(file), "-o", str(target), show=show)
             stage.advance(1)
-        stage.outcome = ", ".join(f"{name}: {raters} raters" for name, raters in INTERFACES.items())
+        stage.outcome = ", ".join(f"{name}: {raters} raters" for name, raters in asked.items())
     return folders
+
+
+def raters_asked(panel: SimulatedPanel) -> dict[str, int]:
+    """How many raters of the panel answer on each scale: as many as in the paper, or all where there are fewer."""
+    return {name: min(raters, len(panel.raters)) for name, raters in INTERFACES.items()}
 
 
 def ratings_on(panel: SimulatedPanel, pairs: pd.DataFrame, scale: str, raters: int) -> pd.DataFrame:

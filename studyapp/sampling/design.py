@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import RANDOM
 from relstudy.common.tables import read_json, write_json
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share
@@ -29,7 +30,6 @@ from relstudy.studyapp.sampling.population import (
 from relstudy.studyapp.sampling.response_model import ResponseShape
 from relstudy.studyapp.sampling.sources import Source, TableSource
 
-RANDOM = "random"
 VERSION = 1
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from relstudy.analysis.indices.uniformity import response_shares
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import COMBINED
 
 if TYPE_CHECKING:
     from relstudy.mapping.fitted import FittedMapping
 
-COMBINED = "combined"
 BINS = 20
 SMALLEST_BIN = 15
 # as many judged pairs' worth of the overall response is mixed into each bin, so that a bin is never certain

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import SOURCE_SEPARATOR
+from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.computed_tables import is_computed
 from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent
 
-RESERVED = ("random", "combined", "all")
+RESERVED = (*NO_SYSTEM, "all")
 TABLE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".txt", ".gz")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.estimates import Estimate
+from relstudy.common.pairs_table import COMBINED, NO_SYSTEM
 from relstudy.common.wording import listed
 
 FIRST = 3
@@ -35,8 +37,10 @@ def by_selection(study: PaperStudy, fits: Fits) -> list[Block]:
         rows: list[list[Cell]] = []
         for method, fit in fits[name].items():
             parts = [part for part in fit if part != ALL]
-            rows.append([METHODS[method], "out of fold", *_row(study, [fit[part] for part in parts], fit[ALL])])
-            rows.append([METHODS[method], "in sample", *_row(study, [fit[part] for part in parts], fit[ALL], False)])
+            of_systems = [part not in NO_SYSTEM for part in parts]
+            for figures, honest in (("out of fold", True), ("in sample", False)):
+                cells = _row(study, [fit[part] for part in parts], of_systems, fit[ALL], honest)
+                rows.append([METHODS[method], figures, *cells])
         selections = [part for part in next(iter(fits[name].values())) if part != ALL]
         number = _number(position)
         blocks.append(
@@ -52,7 +56,12 @@ def by_selection(study: PaperStudy, fits: Fits) -> list[Block]:
                 rows,
                 note="As in the paper, each selection is fitted by itself, and Mean and SD are over the selecting "
                 "systems. What differs: the paper's figures are all in sample; here those out of fold come first, "
-                "with intervals over queries. Selections may share pairs.",
+                "with intervals over queries. Selections may share pairs."
+                + (
+                    " Pairs that a later round drew by all systems together (combined) are not in Mean and SD."
+                    if COMBINED in selections
+                    else ""
+                ),
             )
         )
     return blocks
@@ -63,11 +72,13 @@ def _number(position: int) -> str:
     return f"5.{FIRST + position}" if position <= last else f"5.{LAST}{chr(ord('a') + position - last)}"
 
 
-def _row(study: PaperStudy, parts: Sequence[SelectionFit], whole: SelectionFit, honest: bool = True) -> list[Cell]:
-    """Cells of the selections, their mean and spread, and all pairs; intervals only out of fold."""
+def _row(
+    study: PaperStudy, parts: Sequence[SelectionFit], of_systems: Sequence[bool], whole: SelectionFit, honest: bool
+) -> list[Cell]:
+    """Cells of the selections, mean and spread of those of systems, and all pairs; intervals only out of fold."""
     level = study.result.options.level
     figures = [fit.honest(study) if honest else fit.printed(study) for fit in (*parts, whole)]
-    mean, spread = mean_and_spread(figures[:-1], level)
+    mean, spread = mean_and_spread(list(compress(figures, of_systems)), level)
     *cells, last = [figure.estimate(level) for figure in figures]
     row = [*cells, mean, spread, last]
     return [each if honest or each.value is None else Estimate(each.value) for each in row]

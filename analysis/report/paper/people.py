@@ -9,14 +9,13 @@ from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.raters import panels, scale_values
-from relstudy.analysis.report.selection import RANDOM
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import within_item_variance
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import one_row_per_source
+from relstudy.common.pairs_table import RANDOM, one_row_per_source
 from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import listed
 

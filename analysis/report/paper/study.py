@@ -10,14 +10,14 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.report.inputs import StudyTables
-from relstudy.analysis.report.selection import RANDOM, chose_pairs
+from relstudy.analysis.report.selection import chose_pairs
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.calibration.ratings import Ratings
-from relstudy.common.pairs_table import source_members
+from relstudy.common.pairs_table import RANDOM, source_members
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from relstudy.studyapp.demo import pipeline
 from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
-from relstudy.studyapp.demo.paper import other_interfaces, ratings_on
+from relstudy.studyapp.demo.paper import other_interfaces, raters_asked, ratings_on
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.sizes import SIZES
 from relstudy.studyapp.rendered.collection import make_collection
@@ -45,6 +45,12 @@ def test_the_option_hands_that_size_to_the_demo(monkeypatch, tmp_path):
     monkeypatch.setattr(pipeline, "run_demo", stop)
     CliRunner().invoke(demo, [str(tmp_path / "d"), "--paper", "--raters", "5", "--no-serve"])
     assert asked[0].paper and asked[0].raters == 5
+
+
+def test_no_more_raters_are_told_than_the_panel_has(panel):
+    few = SimulatedPanel(draw_raters(3, seed=1), panel.collection, seed=1)
+    assert raters_asked(panel) == {"binary": 6, "1-9": 5}
+    assert raters_asked(few) == {"binary": 3, "1-9": 3}
 
 
 @pytest.mark.slow

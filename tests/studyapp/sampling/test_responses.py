@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import COMBINED
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.sampling.response_model import (
-    COMBINED,
     USED_UP,
     Judged,
     MappedTerm,
