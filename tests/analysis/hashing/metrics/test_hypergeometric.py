@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import tracemalloc
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
@@ -113,15 +113,16 @@ def test_a_group_of_many_codes_is_as_exact() -> None:
     assert ours["pessimistic"] < ours["expected"] < ours["optimistic"]
 
 
-def test_a_thousand_queries_of_8_bits_take_less_than_a_second() -> None:
+def test_a_cut_through_thousands_of_ties_holds_few_numbers_at_once() -> None:
+    """Every number of hits tried one by one took 588 MB and 59 s; benchmarks/hashing.py says what it takes now."""
     rng = np.random.default_rng(0)
     share = np.array([comb(8, d) for d in range(9)]) / 256
     total = rng.multinomial(59_000, share, size=1000)
     table = CountTable(total, rng.binomial(total, 0.1))
     for k in (5_000, 25_000):
-        start = time.process_time()
+        tracemalloc.start()
         figures = mean_average_precision(table, k, "hits")
-        taken = time.process_time() - start
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
         assert figures.pessimistic < figures.expected < figures.optimistic
-        # One processor's seconds; 0.05 and 0.07 when written. Every number of hits tried one by one: 16.6 and 59.
-        assert taken < 1.0, k
+        assert most < 50e6, k  # bytes; 13e6 when written
