@@ -47,9 +47,10 @@ def mean_average_precision(
     >>> round(mean_average_precision(table).expected, 4)
     0.6072
     """
-    # Among the first k relevant codes, whatever their ranks, every query with a relevant code has one.
-    if no_hit == "skip" and k is not None and denominator != "first K relevant":
-        return _mean_of_hit_queries(table, k, denominator)
+    if no_hit == "skip" and k is not None:
+        if denominator != "first K relevant":
+            return _mean_of_hit_queries(table, k, denominator)
+        no_relevant = "skip"  # among the first k relevant codes, only a query without a relevant code has none
     return TieInterval(*(mean_over_queries(average_precision(table, tie, k, denominator), no_relevant) for tie in TIES))
 
 

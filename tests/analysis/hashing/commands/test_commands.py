@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from relstudy.analysis.hashing.demonstration import digits
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, deep_is_installed
 from relstudy.studyapp.cli import main
@@ -103,7 +104,10 @@ def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder:
 
 
 @pytest.mark.slow
-def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines() -> None:
+def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(digits, "SIZES", {"test_queries": 40, "training": 120})
     result = CliRunner().invoke(main, ["hash", "demo", "--bits", "4"])
     assert result.exit_code == 0
     *blocks, conventions = result.stdout.split("\n\n")

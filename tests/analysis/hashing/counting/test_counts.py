@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -88,6 +88,7 @@ def test_a_class_for_every_code_is_counted_as_enumerated() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=40)
 @given(st.integers(1, 12), st.integers(1, 40), st.integers(1, 140), st.integers(1, 90), st.integers(0, 10**6))
 def test_counts_equal_enumeration_for_every_size_of_anything(
     queries: int, database: int, bits: int, labels: int, seed: int
@@ -101,6 +102,7 @@ def test_counts_equal_enumeration_for_every_size_of_anything(
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(st.integers(1, 6), st.integers(2, 60), st.lists(st.integers(0, 60), max_size=5), st.integers(0, 10**6))
 def test_merging_any_shards_in_any_order_changes_nothing(
     queries: int, database: int, cuts: list[int], seed: int

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from relstudy.studyapp.cli import main
 from tests.places import ROOT
 
 WITHOUT_NUMBA = """
@@ -22,16 +24,28 @@ class Refuse(importlib.abc.MetaPathFinder):
             raise ImportError("hidden by the test")
 
 sys.meta_path.insert(0, Refuse())
+import json
+from click.testing import CliRunner
 from relstudy.studyapp.cli import main
-from tests.places import ROOT
-main(sys.argv[1:])
+done = [CliRunner().invoke(main, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([[each.exit_code, each.stdout, each.stderr] for each in done]))
 """
 
+Answer = tuple[int, str, str]
 
-def run(*arguments: object, numba: bool = False) -> subprocess.CompletedProcess[str]:
-    start = ["-m", "relstudy"] if numba else ["-c", WITHOUT_NUMBA]
-    words = [sys.executable, *start, *map(str, arguments)]
-    return subprocess.run(words, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=300)
+
+def without_numba(*commands: list[str]) -> list[Answer]:
+    """Exit code, stdout and stderr of each command, in one process that cannot import numba."""
+    words = [sys.executable, "-c", WITHOUT_NUMBA, json.dumps(commands)]
+    done = subprocess.run(words, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return [tuple(answer) for answer in json.loads(done.stdout)]
+
+
+def with_numba(*commands: list[str]) -> list[Answer]:
+    pytest.importorskip("numba")
+    done = [CliRunner().invoke(main, words) for words in commands]
+    return [(each.exit_code, each.stdout, each.stderr) for each in done]
 
 
 @pytest.fixture(scope="module")
@@ -44,35 +58,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def files(folder: Path) -> list[object]:
-    return [
-        *("--queries", folder / "q.npy", "--database", folder / "db.npy"),
-        *("--query-labels", folder / "yq.npy", "--database-labels", folder / "ydb.npy"),
-    ]
+def commands(folder: Path, table: Path) -> tuple[list[str], list[str], list[str]]:
+    """Count, evaluate, and mLGAP."""
+    q, db, yq, ydb = (str(folder / f"{name}.npy") for name in ("q", "db", "yq", "ydb"))
+    labels = ["--query-labels", yq, "--database-labels", ydb]
+    return (
+        ["hash", "count", "--queries", q, "--database", db, *labels, "-o", str(table)],
+        ["hash", "evaluate", str(table), "--k", "10", "--json"],
+        ["hash", "health", db, "--queries", q, "--table", str(table), "--json"],
+    )
 
 
 @pytest.mark.slow
-def test_count_evaluate_and_mlgap_without_numba_give_what_they_give_with_it(folder: Path) -> None:
-    answers = []
-    for numba in (True, False):
-        table = folder / f"{numba}.npz"
-        counted = run("hash", "count", *files(folder), "-o", table, numba=numba)
-        assert counted.returncode == 0, counted.stderr
-        assert ("counting with numpy" in counted.stderr) is not numba
-        evaluated = run("hash", "evaluate", table, "--k", 10, "--json", numba=numba)
-        health = run(
-            *("hash", "health", folder / "db.npy", "--queries", folder / "q.npy", "--table", table, "--json"),
-            numba=numba,
-        )
-        assert evaluated.returncode == health.returncode == 0, evaluated.stderr + health.stderr
-        answers.append([json.loads(evaluated.stdout), json.loads(health.stdout)])
-    assert answers[0] == answers[1]
-    assert 0 < answers[0][0]["map"]["expected"] < 1
-
-
-@pytest.mark.slow
-def test_numba_by_name_is_refused_in_one_sentence_where_it_cannot_be_imported(folder: Path) -> None:
-    counted = run("hash", "count", *files(folder), "--engine", "numba", "-o", folder / "no.npz")
-    assert counted.returncode == 1
-    assert "numba cannot be imported (hidden by the test); the engine numpy gives the same integers" in counted.stderr
-    assert not (folder / "no.npz").exists()
+def test_without_numba_count_evaluate_and_mlgap_give_what_they_give_with_it(folder: Path) -> None:
+    no = folder / "no.npz"
+    count, *others = commands(folder, folder / "without.npz")
+    by_name = [*commands(folder, no)[0], "--engine", "numba"]
+    *answers, refused = without_numba(count, *others, by_name)
+    expected = with_numba(*commands(folder, folder / "with.npz"))
+    assert [code for code, _, _ in (*answers, *expected)] == [0] * 6, answers
+    assert "counting with numpy" in answers[0][2]
+    assert "counting with numpy" not in expected[0][2]
+    assert [out for _, out, _ in answers[1:]] == [out for _, out, _ in expected[1:]]
+    assert 0 < json.loads(answers[1][1])["map"]["expected"] < 1
+    assert refused[0] == 1
+    assert "numba cannot be imported (hidden by the test); the engine numpy gives the same integers" in refused[2]
+    assert not no.exists()

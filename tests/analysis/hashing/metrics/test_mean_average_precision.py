@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relstudy.analysis.hashing.counting.counts import CountTable
@@ -54,6 +54,8 @@ def evaluated(order: tuple[int, ...], k: int | None, denominator: str) -> float:
 
 
 @pytest.mark.slow
+@settings(max_examples=60)
+@example(CountTable(np.array([[1], [1]]), np.array([[0], [1]])), 1, "first K relevant", "zero", "skip")
 @given(
     few_queries(),
     st.sampled_from([None, 1, 2, 3, 4, 7]),
