@@ -201,7 +201,7 @@ def figures_4_to_7(data: Data, sizes: Sizes, work: Path) -> None:
                 queries = balanced(everything, data.classes, 1000, rng)
                 database = np.setdiff1d(everything, queries)
                 training = balanced(database, data.classes, sizes.training_mdsh, rng)
-                encoder = MDSH(bits, seed, epochs=sizes.epochs_mdsh, shift=shift, hidden=sizes.hidden)
+                encoder = MDSH(bits, seed, epochs=sizes.epochs_mdsh, hold_out=False, shift=shift, hidden=sizes.hidden)
                 runs.append(measured(encoder, data, training, queries, database, folder))
             names = ("map", "ramap", "precision", "empty", "look_up_ms", "epochs", "seconds", "processor_seconds")
             means[shift] = {name: np.mean([run[name] for run in runs], axis=0) for name in names}
@@ -354,10 +354,10 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--shortest", action="store_true", help="12 bits alone in table 1")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
     parser.add_argument("--every", type=int, default=1, help="only every nth picture of each class")
-    parser.add_argument("--small", action="store_true", help="2,000 training items, few epochs, from features")
+    parser.add_argument("--small", action="store_true", help="1,500 training items, few epochs, from features")
     arguments = parser.parse_args(words)
     given = {name: getattr(arguments, name) for name in asdict(Sizes())}
-    small = Sizes("features", 2500, 500, 20, 1000, 10, 1, arguments.shortest)
+    small = Sizes("features", 1500, 500, 20, 1000, 10, 1, arguments.shortest)
     sizes = small if arguments.small else Sizes(**given)
     arguments.work.mkdir(parents=True, exist_ok=True)
     every = 20 if arguments.small else arguments.every

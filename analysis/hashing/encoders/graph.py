@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import average_precision_score
 from sklearn.svm import LinearSVC
 
 from relstudy.analysis.hashing.encoders.base import Encoder
@@ -176,13 +175,20 @@ def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _average_precision(queries: np.ndarray, database: np.ndarray, relevant: np.ndarray) -> np.ndarray:
     """Of each query with a relevant item, ties at their last precision: float (queries,)."""
-    signs = [np.where(bits, 1.0, -1.0) for bits in (queries, database)]
-    near = signs[0] @ signs[1].T
     some = relevant.any(axis=1)
     if not some.any():
         return np.zeros(1)
-    pairs = zip(relevant[some], near[some], strict=True)
-    return np.array([average_precision_score(wanted, score) for wanted, score in pairs])
+    signs = [np.where(bits, 1.0, -1.0) for bits in (queries[some], database)]
+    side = queries.shape[1] + 1
+    distance = ((side - 1 - signs[0] @ signs[1].T) / 2).astype(int)
+    # Each query has numbers of its own for its distances, so that all are counted at once.
+    cell = distance + side * np.arange(len(distance))[:, None]
+    total, hits = (
+        np.bincount(cells.ravel(), minlength=side * len(distance)).reshape(-1, side)
+        for cells in (cell, cell[relevant[some]])
+    )
+    precision = np.cumsum(hits, axis=1) / np.maximum(np.cumsum(total, axis=1), 1)
+    return np.asarray((hits * precision).sum(axis=1) / hits.sum(axis=1))
 
 
 def _signs(values: np.ndarray) -> np.ndarray:

@@ -61,7 +61,7 @@ def test_on_pictures_dispersing_lowers_map_raises_mlgap_and_uses_more_codes(
         ("found", "12 bits: dispersing uses more of the 4,096 codes (figure 8)"),
     ]
     assert "0.6012" in first.out
-    assert "2,500 training items, which are the database too" in first.out
+    assert "1,500 training items, which are the database too" in first.out
     assert "epoch 1 of" in first.err
     assert len(list(work.rglob("figure_8.png"))) == 1
     papers_001_003.main([*words, "--only", "table1"])
@@ -87,7 +87,7 @@ def test_a_longer_way_apart_leaves_map_lowers_ramap_and_empties_bins() -> None:
         classes = np.arange(number) % 10
         return centres[classes] + rng.standard_normal((number, 16)), classes
 
-    parts = [draw(2000), draw(10_000), draw(300)]
+    parts = [draw(1000), draw(5000), draw(200)]
     tables = [_counted(MDSH(48, epochs=15, hidden=100, shift=m), parts) for m in (0, 4, 8)]
     maps = [mean_average_precision(table, None, "relevant").expected or 0.0 for table in tables]
     assert max(maps) - min(maps) < 0.05  # "very close"

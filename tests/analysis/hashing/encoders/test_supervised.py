@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from sklearn.metrics import average_precision_score
 
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.encoders import ENCODERS, GRH
-from relstudy.analysis.hashing.encoders.graph import Neighbourhood
+from relstudy.analysis.hashing.encoders.graph import Neighbourhood, _average_precision
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
@@ -77,6 +78,16 @@ def test_alpha_is_chosen_on_a_held_out_part_and_said(several) -> None:
     assert kept.alpha_ == 0.6
     assert GRH(8, alpha=0.9).fit(vectors, labels).choice() == "alpha 0.9, as given"
     assert GRH(2).fit(vectors[:2], np.array([0, 1])).alpha_ == 0.6  # too few to hold any out
+
+
+def test_the_map_that_chooses_alpha_is_scikit_learns() -> None:
+    rng = np.random.default_rng(8)
+    queries, database, relevant = rng.random((9, 6)) < 0.5, rng.random((40, 6)) < 0.5, rng.random((9, 40)) < 0.1
+    relevant[3] = False  # left out
+    near = np.where(queries, 1, -1) @ np.where(database, 1, -1).T
+    pairs = zip(relevant, near, strict=True)
+    expected = [average_precision_score(wanted, score) for wanted, score in pairs if wanted.any()]
+    assert _average_precision(queries, database, relevant) == pytest.approx(expected, abs=1e-14)  # sums of 40 numbers
 
 
 def test_alpha_is_an_option_and_has_its_range(tmp_path: Path, several) -> None:
