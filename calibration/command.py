@@ -150,11 +150,7 @@ def calibrate(
     result = put_on_one_scale(rated)
     if pairs is not None:
         result = result.with_probabilities(pairs)
-    if method is None and (as_json or compare is not None):
-        say(f"method {result.choice.method}: {result.choice.why}")
     if compare is not None:
-        for note in rated.notes:
-            say(note)
         _compare(result, compare, scores, as_json)
     if out is None:
         return
@@ -202,13 +198,15 @@ def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
 
 
 def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json: bool) -> None:
+    from relstudy.calibration import pipeline
     from relstudy.calibration.comparison import compare_rater, read_plain_scores
 
     comparison = compare_rater(result, rater, [read_plain_scores(path) for path in scores])
+    choice, notes = result.choice, pipeline.notes_on(result)
     if as_json:
-        print_json(comparison.as_json())
+        print_json({**comparison.as_json(), "method": choice.method, "method_reason": choice.why, "notes": notes})
         return
-    for line in comparison.sentences():
+    for line in (*comparison.sentences(), f"method {choice.method}: {choice.why}", *notes):
         click.echo(line)
     if comparison.systems:
         click.echo()

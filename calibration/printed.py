@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from relstudy.common.console import print_table, say
+from relstudy.common.console import print_table
 
 AGREEMENT = {
     "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
@@ -78,7 +78,7 @@ def print_summary(figures: dict[str, Any]) -> None:
         if len(flagged) > 20:
             click.echo(f"... and {len(flagged) - 20} more; see raters.csv")
     for name, reason in figures["reasons"].items():
-        say(f"no {name}: {reason}")
+        click.echo(f"no {name}: {reason}")
 
 
 def print_side_by_side(column: str, parts: dict[str, dict[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.console import print_json, print_table, progress
 from relstudy.common.reading_options import judgments_reading, reading_options
 from relstudy.common.study_folder import only_folder, scores_in, table_in
 from relstudy.common.wording import count_of
@@ -103,7 +103,7 @@ def fit(
     from relstudy.common.groups import groups_of
     from relstudy.mapping.scores.directions import stated_directions
     from relstudy.mapping.scores.table import read_score_files
-    from relstudy.mapping.systems import FitOptions, by_group, fit_systems
+    from relstudy.mapping.systems import FitOptions, by_group, fit_systems, fits_as_json
 
     folder = only_folder(scores)
     if folder is not None:
@@ -120,8 +120,6 @@ def fit(
         method = ENGINES[engine]
     judged = read_judgments(judgments, judgments_reading(stated))
     table = read_score_files(scores, leave_out=leave_out, only=only or None)
-    for note in table.attrs["notes"]:
-        say(note)
     options = FitOptions(method, folds, seed, weights, stated_directions(directions))
     parts: dict[str, tuple[pd.DataFrame, Judgments]] = {"": (table, judged)}
     if by is not None:
@@ -137,22 +135,21 @@ def fit(
                 files=(", ".join(scores), judgments),
                 progress=lambda systems: progress(systems, "systems", len(systems)),
             )
-        fitted[name] = Fitted(fits, [*part.notes, *notes], sum("chains disagree" in str(w.message) for w in caught))
+        disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
+        fitted[name] = Fitted(fits, [*table.attrs["notes"], *part.notes, *notes], disagreeing)
     folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
     for name, each in fitted.items():
         _write(each.fits, folders[name], figures)
     if as_json:
-        for each in fitted.values():
-            for note in each.notes:
-                say(note)
-        results = {name: {"systems": each.results()} for name, each in fitted.items()}
+        results = {name: fits_as_json(each.fits, each.notes) for name, each in fitted.items()}
         print_json(results[""] if by is None else {"by": {"column": by, "groups": results}})
         return
     for name, each in fitted.items():
         if by is not None:
             click.echo(f"{by} {name}")
-        _print(each.results())
-        _print_chains(each.results(), each.disagreeing)
+        results = fits_as_json(each.fits, each.notes)["systems"]
+        _print(results)
+        _print_chains(results, each.disagreeing)
         for line in [*(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in each.fits), *each.notes]:
             click.echo(line)
         click.echo(f"{count_of(len(each.fits), 'mapping')} written to {folders[name]}.")
@@ -167,14 +164,6 @@ class Fitted:
     fits: list[SystemFit]
     notes: list[str]
     disagreeing: int
-
-    def results(self) -> dict[str, Any]:
-        """The methods compared, by system, and how the chains did where fits were sampled."""
-        results = {fit.choice.system: fit.choice.as_json() for fit in self.fits}
-        for fit in self.fits:
-            if "diagnostics" in fit.choice.mapping.meta:
-                results[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
-        return results
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:

@@ -84,6 +84,17 @@ class SystemFit:
         return f"{'higher' if self.choice.mapping.increasing else 'lower'} scores are better, as the judgments say"
 
 
+def fits_as_json(fits: Sequence[SystemFit], notes: Sequence[str]) -> dict[str, Any]:
+    """What `relstudy fit --json` prints of fits to the same pairs: the methods compared, by system, how the chains did
+    where fits were sampled, which scores are better, and what a person should know."""
+    systems = {fit.choice.system: fit.choice.as_json() for fit in fits}
+    for fit in fits:
+        if "diagnostics" in fit.choice.mapping.meta:
+            systems[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
+    directions = {fit.choice.system: fit.direction_sentence() for fit in fits}
+    return {"systems": systems, "directions": directions, "notes": list(notes)}
+
+
 def fit_systems(
     scores: pd.DataFrame,
     judgments: Judgments,

@@ -50,8 +50,6 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, folds: int,
     for name, link in joined.links.items():
         link.mapping.write(output / f"{files[name]}.json")
     if as_json:
-        for note in joined.notes:
-            say(note)
         print_json(joined.as_json())
         return
     _print(joined.links)

@@ -10,6 +10,8 @@ from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from relstudy.analysis.planning.studies import StudySource
     from relstudy.analysis.planning.study_plan import StudyPlan
     from relstudy.calibration.components import Variances
@@ -82,7 +84,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
         raise click.UsageError("--judgments and --scores belong together")
     if choices["difference"] is not None and choices["judgments"] is None:
         raise click.UsageError("--difference goes with --judgments; without a pilot, --correlations say it")
-    source, variances = _source(choices)
+    source, variances, notes = _source(choices)
     study_plan = plan_study(
         source,
         PlanOptions(**{name: choices[name] for name in PlanOptions.__dataclass_fields__}),
@@ -97,15 +99,18 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
         content = study_plan.as_json()
         if variances is not None:
             content["variances"] = variances.as_json()
+        content["notes"] = notes
         print_json(content)
         return
-    _print(study_plan, variances)
+    _print(study_plan, variances, notes)
 
 
-def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
-    """Where studies come from, and the variances that stand behind them where there are any."""
+def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, list[str]]:
+    """Where studies come from, the variances that stand behind them where there are any, and what a person should
+    know of the tables, one sentence each."""
     if choices["judgments"] is not None:
-        return _piloted(choices), None
+        source, told = _piloted(choices)
+        return source, None, told
     from relstudy.analysis.planning.sources import Assumptions, assumed_studies
     from relstudy.common.reading import Reading
 
@@ -116,19 +121,17 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None]:
     assumptions = Assumptions(
         _two(choices["correlations"], "--correlations", float), **{name: choices[name] for name in names}
     )
-    ratings = None
+    ratings, notes = None, []
     if choices["ratings"] is not None:
         from relstudy.calibration.ratings import read_ratings
 
         read = read_ratings(choices["ratings"], reading=reading)
-        for note in read.notes:
-            say(note)
-        ratings = read.frame
+        ratings, notes = read.frame, [read.scale.sentence(), *read.notes]
     assumed = assumed_studies(assumptions, ratings)
-    return assumed, assumed.variances
+    return assumed, assumed.variances, notes
 
 
-def _piloted(choices: dict[str, Any]) -> StudySource:
+def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scores.table import read_scores
@@ -139,10 +142,9 @@ def _piloted(choices: dict[str, Any]) -> StudySource:
     if systems is None and number != 2:
         raise click.UsageError(f"two systems are compared; --scores holds {number}, so choose with --systems A,B")
     judgments = read_judgments(choices["judgments"], judgments_reading(choices))
-    for note in judgments.notes:
-        say(note)
     pilot = Pilot(judgments, scores, systems, (choices["scores"], choices["judgments"]))
-    return piloted_studies(pilot, choices["index"], choices["threshold"], choices["ratings_each"])
+    source = piloted_studies(pilot, choices["index"], choices["threshold"], choices["ratings_each"])
+    return source, [*source.notes]
 
 
 def _two(text: str, option: str, kind: Any) -> tuple[Any, Any]:
@@ -154,7 +156,7 @@ def _two(text: str, option: str, kind: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _print(plan: StudyPlan, variances: Variances | None) -> None:
+def _print(plan: StudyPlan, variances: Variances | None, notes: Sequence[str]) -> None:
     click.echo(plan.sentence())
     click.echo()
     rows = [[str(p.queries), f"{p.power:.3f}", f"{p.error:.3f}", str(p.studies)] for p in plan.points]
@@ -166,3 +168,5 @@ def _print(plan: StudyPlan, variances: Variances | None) -> None:
             f"Standard deviations: queries {variances.query:.3f}, results {variances.result:.3f}, {raters}"
             f"one rating {variances.noise:.3f}."
         )
+    for note in notes:
+        click.echo(note)

@@ -10,7 +10,7 @@ import click
 from relstudy.analysis.commands.paper_tables import PaperChoices, paper_options, paper_page_of, write_page
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
-from relstudy.common.console import print_json, progress, say
+from relstudy.common.console import print_json, progress
 
 
 @click.command()
@@ -84,8 +84,6 @@ def report(
     in_paper = paper_page_of(folder, tables, result, command, paper) if paper.wanted else None
     files = write_page(page, target, beside)
     in_paper_files = [] if in_paper is None else write_page(in_paper, paper_target, paper_target.parent)
-    for note in result.notes:
-        say(note)
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
@@ -95,6 +93,8 @@ def report(
         click.echo(verdict.headline)
         for each in held:
             click.echo(each.line())
+        for note in result.notes:
+            click.echo(note)
         click.echo(f"The report is in {target}; its tables are in {beside}.")
         if in_paper is not None:
             from relstudy.analysis.report.paper.page import missing

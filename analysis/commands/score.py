@@ -13,7 +13,7 @@ from relstudy.analysis.commands.judge_output import print_assisted
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.score_output import print_groups, print_places, print_result
 from relstudy.analysis.commands.scoring_options import given_options, scoring_options
-from relstudy.common.console import print_json, say
+from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading_options import judgments_reading, reading_options
@@ -139,7 +139,7 @@ def score(
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
-    candidates = _candidates(tables, table, options, fitted, given.get("directions", ()))
+    candidates, unmapped = _candidates(tables, table, options, fitted, given.get("directions", ()))
     outside = _not_judged(tables, table, candidates, judgments)
     new = [candidate.name for candidate in candidates]
     if saved is not None:
@@ -149,7 +149,7 @@ def score(
     assisted = None if judge is None else _assist(table, candidates, tables, judge, options)
     helped = () if assisted is None else assisted.notes
     read = [note for _, part in tables for note in part.attrs.get("notes", [])]
-    result = replace(result, notes=(*table.notes, *read, *result.notes, *outside, *helped))
+    result = replace(result, notes=(*table.notes, *read, *unmapped, *result.notes, *outside, *helped))
     held = hold_against(requirements, result)
     verdict = verdict_of(result, StudyFacts.of(table, result))
     by_group = {} if groups is None else _score_by(table, candidates, groups, options, choices["apart"])
@@ -162,8 +162,6 @@ def score(
     if report is not None:
         _report(result, report)
     if as_json:
-        for note in result.notes:
-            say(note)
         content = result.as_json() if assisted is None else assisted.into(result.as_json())
         content["verdict"] = verdict.as_json()
         if held:
@@ -262,13 +260,13 @@ def _candidates(
     options: ScoringOptions,
     fitted: dict[str, FittedMapping],
     stated: Iterable[str],
-) -> list[Candidate]:
-    """Every system of the files with its mapped scores."""
+) -> tuple[list[Candidate], list[str]]:
+    """Every system of the files with its mapped scores, and what a person should know of the mappings."""
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.systems import candidates_of
     from relstudy.common.console import progress
 
-    candidates, notes = candidates_of(
+    return candidates_of(
         tables,
         JudgedPairs.of(judgments),
         options,
@@ -276,9 +274,6 @@ def _candidates(
         stated=stated,
         progress=lambda systems: progress(systems, "mapping", len(systems)),
     )
-    for note in notes:
-        say(note)
-    return candidates
 
 
 def _score(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions) -> ScoreResult:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import relevance_of
@@ -74,7 +75,8 @@ class Pilot:
     Parameters
     ----------
     judgments : of its pairs
-    scores : system, query_id, result_id, score
+    scores : system, query_id, result_id, score; its attrs name runs and directions by definition, as those of
+        `read_scores`
     systems : the two to compare; None where `scores` holds two
     files : what messages call scores and judgments
     """
@@ -109,12 +111,14 @@ def piloted_studies(
     names = list(scores["system"].unique()) if pilot.systems is None else list(pilot.systems)
     if len(names) != 2:
         raise RelstudyError(f"two systems are compared, and {files[0]} holds {len(names)}; choose two of them")
+    definite = known_directions({}, scores.attrs.get("directions"))
     both = []
     for name in names:
         rows = scores[scores["system"] == name]
         if rows.empty:
             raise RelstudyError(f"{files[0]}: there is no system {name!r}")
-        both.append(candidate_of(pairs, name, rows, ScoringOptions(threshold=threshold)))
+        options = ScoringOptions(threshold=threshold)
+        both.append(candidate_of(pairs, name, rows, options, definite, name in scores.attrs.get("runs", ())))
     used = both[0].used & both[1].used
     first, second = (candidate.ranking_of(used) for candidate in both)
     return Piloted(
@@ -125,4 +129,9 @@ def piloted_studies(
         first,
         second,
         ratings_each,
+        (
+            *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *scores.attrs.get("notes", ())),
+            *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
+            f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
+        ),
     )

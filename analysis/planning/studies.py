@@ -113,7 +113,8 @@ class Assumed:
 
 @dataclass(frozen=True, eq=False)
 class Piloted:
-    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores."""
+    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores; and
+    what a person should know of the pilot, one sentence each."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -122,6 +123,7 @@ class Piloted:
     first: np.ndarray
     second: np.ndarray
     ratings_each: int = 1
+    notes: tuple[str, ...] = ()
 
     @property
     def results(self) -> float:

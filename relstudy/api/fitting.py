@@ -19,7 +19,7 @@ from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.plots import mapping_figure
-from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems
+from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems, fits_as_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +69,7 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
 
     def summary(self) -> dict[str, Any]:
         """Everything that `relstudy fit --json` prints."""
-        return {"systems": {fit.choice.system: fit.choice.as_json() for fit in self.fits}}
+        return fits_as_json(self.fits, self.notes)
 
     def plot(self, system: str | None = None) -> Figure:
         """Pairs, mapping and band of one system; the first one if none is named."""
@@ -176,4 +176,4 @@ def stated_options(
 def fitted(scores: pd.DataFrame, judged: Judgments, options: FitOptions, names: tuple[str, str]) -> Mappings:
     """Mappings from tables that were read; `names` are what messages call scores and judgments."""
     fits, notes = fit_systems(scores, judged, options, files=names)
-    return Mappings(tuple(fits), (*scores.attrs.get("notes", []), *notes))
+    return Mappings(tuple(fits), (*scores.attrs.get("notes", []), *judged.notes, *notes))

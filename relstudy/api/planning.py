@@ -35,10 +35,12 @@ class Plan(Shown):
     ----------
     study_plan : the answer and the simulated points
     variances : the standard deviations behind it; None where a pilot's queries were redrawn
+    notes : what a person should know of the pilot, one sentence each
     """
 
     study_plan: StudyPlan
     variances: Variances | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def queries(self) -> int | None:
@@ -58,7 +60,7 @@ class Plan(Shown):
     def summary(self) -> dict[str, Any]:
         """Everything that `relstudy plan --json` prints."""
         variances = {} if self.variances is None else {"variances": self.variances.as_json()}
-        return {**self.study_plan.as_json(), **variances}
+        return {**self.study_plan.as_json(), **variances, "notes": list(self.notes)}
 
     def plot(self) -> Figure:
         """Power against the number of queries."""
@@ -71,6 +73,10 @@ class Plan(Shown):
     def overview(self) -> pd.DataFrame:
         """The simulated sizes."""
         return self.table
+
+    def remarks(self) -> Sequence[str]:
+        """What a person should know of the pilot."""
+        return self.notes
 
 
 def plan(
@@ -146,6 +152,7 @@ def plan(
         raise RelstudyError("two systems are compared, so two correlations (or two names of systems) are needed")
     options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater, base, cost_per_rating, difference)
     variances = None
+    notes: tuple[str, ...] = ()
     stated: dict[str, Any] = {"values": values, "scale": scale, "missing": missing}
     if scores is not None:
         if pilot is None:
@@ -155,21 +162,22 @@ def plan(
         source: Any = piloted_studies(
             Pilot(judgments, table, systems, (scores_name, judgments_name)), index, threshold, ratings_each
         )
+        notes = source.notes
     else:
-        ratings = _ratings(pilot, {**stated, "columns": columns})
+        read = _ratings(pilot, {**stated, "columns": columns})
+        ratings = None if read is None else read.frame
+        notes = () if read is None else (read.scale.sentence(), *read.notes)
         assumptions = Assumptions(
             correlations, alike, query_sd, result_sd, noise, results, ratings_each, ratings_per_rater, base,
             relevant_share, weight_spread,
         )  # fmt: skip
         source = assumed_studies(assumptions, ratings)
         variances = source.variances
-    return Plan(plan_study(source, options), variances)
+    return Plan(plan_study(source, options), variances, notes)
 
 
-def _ratings(pilot: CalibratedPanel | Ratings | Source | None, stated: dict[str, Any]) -> pd.DataFrame | None:
+def _ratings(pilot: CalibratedPanel | Ratings | Source | None, stated: dict[str, Any]) -> Ratings | None:
     if pilot is not None and not isinstance(pilot, CalibratedPanel | Ratings):
-        return read_ratings(pilot, **stated).frame
+        return read_ratings(pilot, **stated)
     unread(pilot, Reading.given(**stated))
-    if isinstance(pilot, CalibratedPanel):
-        return pilot.calibration.ratings.frame
-    return None if pilot is None else pilot.frame
+    return pilot.calibration.ratings if isinstance(pilot, CalibratedPanel) else pilot

@@ -23,7 +23,11 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the person something that is not the result: goes to standard error, out of a pipe's way."""
+    """Tell the person how the run goes, such as which files were written: goes to standard error, out of a pipe's way.
+
+    What the program decided or assumed for the person belongs to the result and is printed with it, or stands under
+    "notes" in JSON.
+    """
     click.echo(text, err=True)
 
 

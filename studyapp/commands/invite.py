@@ -63,7 +63,7 @@ def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | 
         where = (
             "where the study was last served" if served_at else "where `relstudy serve` listens if nothing else is said"
         )
-        say(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
+        click.echo(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
     if links and extra_pairs:
         click.echo(f"Whoever holds one of these links is asked for {extra_pairs} unique pairs more than others.")
     if links and output is None:

@@ -46,7 +46,7 @@ def lists(folder: Path, query_id: str, top: int, output: Path | None, as_json: b
         for rank in range(max(len(entries) for entries in by_system.values()))
     ]
     print_table(rows, ["rank", *by_system])
-    say("In brackets: the judgment, where people have rated the pair.")
+    click.echo("In brackets: the judgment, where people have rated the pair.")
     if output is not None:
         say(f"Wrote {output}.")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.console import print_json, progress, say
+from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
@@ -233,7 +233,8 @@ def sample(
         return
     print_preview(folder, summary, preview)
     if kept is not None:
-        say(f"The study as it was, with its ratings, is in {kept}. A server that is running must be started again.")
+        click.echo(f"The study as it was, with its ratings, is in {kept}.")
+        click.echo("A server that is running must be started again.")
 
 
 def write(folder: Path, drawn: Sample | NextRound, *, keep_old: bool = False) -> Path | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from relstudy.common.console import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
     return told
 
 
-def say_estimates(estimates: dict[str, Any]) -> None:
+def print_estimates(estimates: dict[str, Any]) -> None:
     """What can be estimated of what, with which width to expect, one paragraph for each way of asking."""
     for paradigm, told in estimates.items():
         of = f"By {paradigm}" if len(estimates) > 1 else "These pairs"
@@ -127,12 +129,12 @@ def say_estimates(estimates: dict[str, Any]) -> None:
         if told["can_estimate"]:
             widths = [f"{name.replace('_', ' ')} {width:.2f}" for name, width in told["expected_width"].items()]
             wide = f"; expected width of a 95 % interval, at least about: {', '.join(widths)}" if widths else ""
-            say(
+            click.echo(
                 f"{of} can estimate average precision, recall and normalised rank over {speaks} (reach "
                 f"{told['reach']:.0f}, at least {told['least_reach']:g} needed){wide}."
             )
             continue
-        say(
+        click.echo(
             f"{of} cannot estimate average precision, recall and normalised rank over {speaks}: the rarest pairs would "
             f"stand for too much (reach {told['reach']:.1f}, at least {told['least_reach']:g} needed). "
             + (
@@ -143,9 +145,9 @@ def say_estimates(estimates: dict[str, Any]) -> None:
         )
         proposal = told["proposal"]
         if proposal is None:
-            say("No pool of the same number of pairs could; draw more queries, or more results a query.")
+            click.echo("No pool of the same number of pairs could; draw more queries, or more results a query.")
         else:
-            say(
+            click.echo(
                 f"The same number of pairs could over a pool: --depth {proposal['depth']} --exponent "
                 f"{proposal['exponent']:g} --floor {proposal['floor']:g} (reach {proposal['reach']:.0f})."
             )
@@ -177,18 +179,18 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
         ["", "preview" if preview else "drawn"],
     )
     if taken["assumed_queries"]:
-        say(
+        click.echo(
             f"{taken['assumed_queries']} texts have no role and stand beside pictures, so they are queries only; role "
             "result or both in collection.csv lets them answer, too."
         )
     for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
-        say(f"Mind: {sentence}.")
-    say_estimates(summary["estimates"])
-    say(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
+        click.echo(f"Mind: {sentence}.")
+    print_estimates(summary["estimates"])
+    click.echo(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
     seconds = summary["seconds_per_rating"]
-    say(f"Rater hours: {seconds['value']:.3g} seconds per rating, {seconds['source']}.")
+    click.echo(f"Rater hours: {seconds['value']:.3g} seconds per rating, {seconds['source']}.")
     if preview:
-        say("Nothing was written.")
+        click.echo("Nothing was written.")
     else:
         say(f"Wrote {folder / 'pairs.csv'}, {folder / 'design.json'} and the systems' scores.")
 
@@ -252,18 +254,18 @@ def print_next_round(
         ["expected responses", *labels, "error", "last round"],
     )
     hours = summary["rater_hours"]
-    say(
+    click.echo(
         f"Round {number}: {added.new} new pairs, {len(added.pairs)} in all; smallest inclusion probability "
         f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, "
         f"{cost.seconds_from}."
     )
-    say(
+    click.echo(
         "Expected responses rest on the judgments so far; error is the mean |share - 1/K| (Shirahatti and Barnard "
         "2005, Eq. 5.4)."
     )
     if preview:
-        say("Nothing was written.")
+        click.echo("Nothing was written.")
     else:
-        say(
+        click.echo(
             f"Wrote {folder / 'pairs.csv'} with the probabilities of all rounds combined, and {folder / 'design.json'}."
         )

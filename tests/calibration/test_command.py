@@ -63,7 +63,8 @@ def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp
     assert result.exit_code == 0
     sentence = "method pooled: pairs look handed out at random (compared by the other raters' ratings"
     assert sentence in result.stdout
-    assert sentence in run(ratings, "-o", tmp_path / "out", "--json").stderr
+    told = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
+    assert sentence in f"method {told['method']}: {told['method_reason']}"
     assert "variance within a pair" in result.stdout
 
 

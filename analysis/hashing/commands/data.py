@@ -104,7 +104,7 @@ def truth_command(
     if as_json:
         print_json(summary)
     else:
-        say(
+        click.echo(
             f"{len(truth)} queries have {len(truth.members)} relevant codes by {truth.kind}, "
             f"{without} of them none; wrote {output}"
         )
@@ -166,13 +166,13 @@ def split_command(
         rows = {part: getattr(split, part) for part in split.PARTS}
         files.append(str(Path(output) / f"split_{run}.npz"))
         save_archive(files[-1], "split", {"strategy": strategy, "seed": seed + run}, **rows)
-    for sentence in leaks:
-        say(f"leak: {sentence}")
     if as_json:
         parts = {part: len(members) for part, members in rows.items()}
         print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})
     else:
-        say(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
+        for sentence in leaks:
+            click.echo(f"leak: {sentence}")
+        click.echo(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
 
 
 @click.command("encode")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, vectors_in
-from relstudy.common.console import print_json, print_table, say
+from relstudy.common.console import print_json, print_table
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -82,7 +82,7 @@ def scores_command(
             }
         )
     else:
-        say(f"{len(table)} of {len(judged)} judged pairs scored; wrote {output}")
+        click.echo(f"{len(table)} of {len(judged)} judged pairs scored; wrote {output}")
         for note in notes:
             click.echo(note)
         scale = judged.scale
@@ -156,4 +156,4 @@ def audit_command(
         return
     header = ["ground truth", "Pearson", "AUC", "average precision", "mean AUC within queries", "called relevant"]
     print_table([[each.name, *map(str, each.figures)] for each in result.truths], header)
-    say(result.sentence())
+    click.echo(result.sentence())

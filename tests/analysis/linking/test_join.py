@@ -200,6 +200,7 @@ def test_the_command_reads_folders_and_writes_judgments_and_maps(folder: Path) -
     done = run(folder / "1-5", folder / "1-9", "-o", folder / "out")
     assert done.exit_code == 0, done.output
     assert "RMSE if only stretched" in done.stdout and "judgments by table: 1-5 40, 1-9 20" in done.stdout
+    assert done.stderr.startswith("wrote ") and done.stderr.count("\n") == 1, "what was decided is printed"
     table = pd.read_csv(folder / "out" / "judgments.csv")
     assert set(table["scale_high"]) == {5} and len(table) == 60
     assert json.loads((folder / "out" / "1-9.json").read_text())["increasing"] is True
