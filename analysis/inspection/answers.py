@@ -46,13 +46,14 @@ class Answers:
 
 
 def read_answers(column: pd.Series) -> Answers | None:
-    """The answers in a column; None where it does not hold any: too many different words, or nothing at all."""
+    """The answers in a column; None where it holds none: too many different words, lists, or nothing at all."""
     texts = column.astype("str").mask(column.isna(), "").str.strip()
     texts = texts[texts != ""]
     plain = texts.str.casefold()
     missing = tuple(dict.fromkeys(texts[plain.isin(MISSING)]))
     texts = texts[~plain.isin(MISSING)]
-    if texts.empty:
+    # a list or an object is no word
+    if texts.empty or texts.str.match(r"[\[{].*[\]}]$").any():
         return None
     numbers = pd.to_numeric(texts, errors="coerce")
     if numbers.notna().all() and np.isfinite(numbers).all():

@@ -78,6 +78,17 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     return roles
 
 
+def column_called(frame: pd.DataFrame, plain: str) -> str:
+    """The column of that name, whatever its case."""
+    return next(str(name) for name in frame if str(name).casefold() == plain)
+
+
+def answered_first(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    """The columns that hold answers: those of numbers first, then words that tell their order, then other words."""
+    read = {name: answers for name in names if (answers := read_answers(frame[name])) is not None}
+    return sorted(read, key=lambda name: bool(read[name].words) * (2 - read[name].sure))
+
+
 def described(roles: dict[str, str], why: str) -> tuple[ColumnRole, ...]:
     """What each column was taken for, by relstudy's names of them."""
     return tuple(

@@ -16,7 +16,7 @@ from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.judgments import is_qrels, read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.records import is_json, read_records
+from relstudy.common.json_files import is_json, read_records
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores

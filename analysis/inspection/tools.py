@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from dataclasses import replace
 
 import pandas as pd
 
-from relstudy.analysis.inspection.answers import Answers, read_answers
+from relstudy.analysis.inspection.answers import read_answers
+from relstudy.analysis.inspection.choices import choices_made, labels_of
 from relstudy.analysis.inspection.columns import (
     RATING_USES,
+    answered_first,
     calibrate_command,
     described,
     inspect_ratings,
-    remarks,
     roles_of,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.common.reading import Reading
-from relstudy.common.records import NO, YES
+from relstudy.analysis.inspection.mturk import inspect_mturk
+from relstudy.analysis.inspection.surveys import inspect_prolific, inspect_qualtrics
+from relstudy.common.exports import FLATTENED
 from relstudy.common.tables import Checked
+from relstudy.common.wording import count_of
 
-ABOUT_ANSWERS = ("created_at", "updated_at", "lead_time", "annotation_id", "annotator", "id")
-"""Columns of Label Studio that hold no answers."""
+ABOUT_ANSWERS = (
+    *("created_at", "updated_at", "lead_time", "annotation_id", "annotator", "id", "agreement", "history"),
+    *("annotator_origin", "annotator_origin_detail", "displayed_text"),
+)
+"""Columns of Label Studio and Potato that hold no answers."""
+NO_ANSWERS = ("._spans", "._room", "._room_id", "_transcript")
+"""What the names of such columns end with."""
 
 
 def tool_of(names: set[str]) -> str:
@@ -39,6 +46,8 @@ def tool_of(names: set[str]) -> str:
         return "Potato"
     if {"query", "docid"} <= names and names & {"rating", "rank"}:
         return "Quepid"
+    if any(name.endswith(f"{FLATTENED}.users") for name in names):
+        return "Argilla"
     return ""
 
 
@@ -46,13 +55,17 @@ def inspect_export(table: Checked, tool: str) -> Inspection | None:
     """What the export of a tool holds; None where it is a table like any other."""
     names = {str(name).casefold() for name in table.frame}
     if tool == "Prolific":
-        return _prolific(table)
+        return inspect_prolific(table)
     if tool == "Qualtrics":
-        return _qualtrics(table)
+        return inspect_qualtrics(table)
     if tool == "MTurk":
-        return _mturk(table)
+        return inspect_mturk(table)
     if tool == "Quepid" and "rating" not in names and "rank" in names:
         return _quepid_snapshot(table)
+    if {"query", "docid"} <= names and not tool:
+        return _quepid_book(table)
+    if any(name.endswith(f"{FLATTENED}.users") for name in names):
+        return _flattened(table)
     if tool in ("Label Studio", "Potato", "Argilla"):
         return _annotations(table, tool)
     return None
@@ -67,19 +80,47 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
         return None
     roles["result_id"] = item
     roles.setdefault("query_id", item)
-    notes = []
+    notes = [*_machines(frame), *_several(frame)]
+    others = [str(name) for name in frame if name not in roles.values() and not str(name).endswith(NO_ANSWERS)]
+    labels = labels_of(frame, others)
+    # where Potato held two labels of a question, a column of the question's name has the last: not all answers
+    of_labels = {shared.rstrip(".:") for shared in labels}
+    if roles.get("rating") in of_labels:
+        del roles["rating"]
     if "rating" not in roles:
         questions = [name for name in _questions(frame, tool) if name not in roles.values()]
-        labels = _labels(frame, [str(name) for name in frame if name not in roles.values()])
-        answered = [name for name in questions if read_answers(frame[name]) is not None]
-        if labels and not (answered and answered[0] not in {each for columns in labels.values() for each in columns}):
-            return _choices(table, roles, tool, labels)
+        of_labels |= {each for columns in labels.values() for each in columns}
+        answered = answered_first(frame, questions)
+        if labels and not (answered and answered[0] not in of_labels):
+            return choices_made(table, roles, tool, labels, notes)
         if not answered:
-            return None
+            sentence = f"an export of {tool} with {count_of(len(frame), 'row')}, and no column of answers on one scale"
+            return Inspection(table.file, tool, sentence, described(roles, "by its name"), tuple(notes))
         roles["rating"] = answered[0]
         if len(answered) > 1:
-            notes = [f"there are several answers ({', '.join(answered)}); the command takes {answered[0]}"]
+            notes.append(f"there are several answers ({', '.join(answered)}); the command takes {answered[0]}")
     return inspect_ratings(table, roles, tool, notes)
+
+
+def _several(frame: pd.DataFrame) -> list[str]:
+    """Which columns hold more than one answer in a cell."""
+    notes = []
+    for name in frame:
+        lists = frame[name].astype("str").str.strip()
+        lists = lists[lists.str.fullmatch(r"\[[^{]+,.+\]")]
+        if len(lists):
+            cells = count_of(len(lists), "cell")
+            notes.append(f"{name}: {cells} with more than one answer, as {lists.iloc[0][:40]}, which is no rating")
+    return notes
+
+
+def _machines(frame: pd.DataFrame) -> list[str]:
+    """How many rows Potato says are a tool's or a language model's."""
+    if "annotator_origin" not in frame:
+        return []
+    origins = frame["annotator_origin"].astype("str").str.strip().str.casefold()
+    count = int((~origins.isin(["", "human"])).sum())
+    return [f"{count_of(count, 'row')} by a machine (annotator_origin): still in the table, so remove them or not"]
 
 
 def _questions(frame: pd.DataFrame, tool: str) -> list[str]:
@@ -88,55 +129,9 @@ def _questions(frame: pd.DataFrame, tool: str) -> list[str]:
     if tool == "Label Studio" and "id" in names and names.index("id") < names.index("annotator") - 1:
         between = names[names.index("id") + 1 : names.index("annotator")]
         after = names[names.index("annotation_id") + 1 :]
-        found = [name for name in after if name not in ABOUT_ANSWERS] or between
+        found = [name for name in after if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)] or between
         return [name for name in found if name not in ABOUT_ANSWERS]
-    return [name for name in names if name not in ABOUT_ANSWERS and not name.endswith(("._spans", "displayed_text"))]
-
-
-def _labels(frame: pd.DataFrame, names: list[str]) -> dict[str, list[str]]:
-    """Columns that say yes or no to one label each, by what their names share."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        found = re.fullmatch(r"(.+?(?::::|\.))([^.:]+)", name)
-        if found:
-            groups.setdefault(found[1], []).append(name)
-    return {
-        shared: columns
-        for shared, columns in groups.items()
-        if len(columns) > 1 and all(_says_whether(frame[name], name.removeprefix(shared)) for name in columns)
-    }
-
-
-def _says_whether(column: pd.Series, label: str) -> bool:
-    texts = column.astype("str").mask(column.isna(), "").str.strip().str.casefold()
-    number = re.sub(r"\D", "", label)
-    return bool(texts.isin(["", *YES, *NO, "0", label.casefold(), number or "true"]).all())
-
-
-def _choices(table: Checked, roles: dict[str, str], tool: str, labels: dict[str, list[str]]) -> Inspection:
-    """Ratings whose answers have a column each."""
-    shared, columns = next(iter(labels.items()))
-    pattern = f"{shared}*"
-    named = {ours: (theirs,) for ours, theirs in roles.items() if ours != "rating"} | {"rating": (pattern,)}
-    read = Reading(named).apply(table)
-    answers = read_answers(read.frame["rating"])
-    notes = [f"each answer has a column that says whether it was chosen: {', '.join(columns)}"]
-    if len(labels) > 1:
-        others = ", ".join(each for each in labels if each != shared)
-        notes.append(f"there are several questions; the command takes {shared} and not {others}")
-    if answers is None:
-        return Inspection(table.file, tool, f"an export of {tool} without an answer", (), tuple(notes))
-    raters = table.frame[roles["rater_id"]].nunique()
-    roles = {**{ours: theirs for ours, theirs in roles.items() if ours != "rating"}, "rating": pattern}
-    return Inspection(
-        table.file,
-        tool,
-        f"{answers.count} ratings by {raters} raters, exported from {tool}",
-        described(roles, "by its name, and what stands in it"),
-        (*notes, *remarks(answers)),
-        RATING_USES[:3],
-        calibrate_command(table, roles, answers),
-    )
+    return [name for name in names if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)]
 
 
 def _quepid_snapshot(table: Checked) -> Inspection:
@@ -149,125 +144,42 @@ def _quepid_snapshot(table: Checked) -> Inspection:
     )
 
 
-def _prolific(table: Checked) -> Inspection:
-    status = next((name for name in table.frame if str(name).casefold() == "status"), None)
-    counts = {} if status is None else table.frame[status].value_counts().to_dict()
-    counted = ", ".join(f"{number} {name}" for name, number in counts.items())
-    return Inspection(
-        table.file,
-        "Prolific",
-        f"a demographic export of Prolific: {len(table.frame)} submissions" + (f" ({counted})" if counted else ""),
-        (),
-        ("it says who took part, and holds no ratings; compare its Participant id with the platform_id that "
-         "relstudy export --people writes",),
-    )  # fmt: skip
-
-
-def _qualtrics(table: Checked) -> Inspection:
-    """One row a response; loop-and-merge columns (1_Q3) and the rows of a matrix (Q5_1) are one item each."""
+def _quepid_book(table: Checked) -> Inspection | None:
+    """One column a judge, where a cell may hold several judgements of one judge; None where no cell does."""
     frame = table.frame
-    response = next(str(name) for name in frame if str(name).casefold() == "responseid")
-    notes = ["people answer in one row each; the columns of one question over several items are one item each"]
-    unfinished = int(
-        frame[_named(frame, "finished")].astype("str").str.strip().str.casefold().isin(["false", "0"]).sum()
+    roles = {name: each for name, each in roles_of(frame).items() if name in ("query_id", "result_id")}
+    judges = [str(name) for name in frame if name not in roles.values()]
+    texts = frame[judges].astype("str").apply(lambda column: column.str.strip())
+    several = texts.apply(lambda column: column.str.fullmatch(r"-?[\d.]+(\|-?[\d.]+)+"))
+    cells = sorted({cell for name in judges for cell in texts.loc[several[name], name]})
+    answers = read_answers(pd.concat([texts[name].where(~several[name], "") for name in judges], ignore_index=True))
+    if not cells or answers is None or answers.words:
+        return None
+    number = count_of(int(several.to_numpy().sum()), "cell")
+    note = (
+        f"{number} with several judgements of one judge ({', '.join(cells[:3])}): the command leaves them out; the "
+        "book's JSON has each of them"
     )
-    if unfinished:
-        notes.append(f"{unfinished} responses are not finished; they are still in the table, so remove them or not")
-    status = next((str(name) for name in frame if str(name).casefold() == "status"), None)
-    if status is not None:
-        previews = int(frame[status].astype("str").str.contains("preview", case=False).sum())
-        notes += [f"{previews} responses are previews of the survey: remove them"] if previews else []
-    items = _items_of_a_question(frame)
-    if not items:
-        notes.append("no question was asked of several items, so there are no ratings to read")
-        return Inspection(
-            table.file, "Qualtrics", f"an export of Qualtrics with {len(frame)} responses", (), tuple(notes)
-        )
-    roles = {"rater_id": response}
-    answers = read_answers(pd.concat([frame[name] for name in items], ignore_index=True))
-    assert answers is not None
-    columns = (
-        ColumnRole(response, "rater_id", "one response is one person"),
-        *(ColumnRole(name, "rating", "the same question of one item each") for name in items),
-    )
+    answers = replace(answers, missing=(*answers.missing, *cells))
+    why = "every other column of a book is a judge's"
     return Inspection(
         table.file,
-        "Qualtrics",
-        f"an export of Qualtrics: {answers.count} ratings of {len(items)} items by {len(frame)} people",
-        columns,
-        (*notes, *remarks(answers)),
+        "Quepid",
+        f"a book of Quepid with one column a judge: {count_of(answers.count, 'judgement')} by {len(judges)} judges",
+        (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in judges)),
+        (note,),
         RATING_USES[:3],
-        calibrate_command(table, roles, answers, items),
+        calibrate_command(table, roles, answers, judges),
     )
 
 
-def _named(frame: pd.DataFrame, plain: str) -> str:
-    return next(str(name) for name in frame if str(name).casefold() == plain)
-
-
-def _items_of_a_question(frame: pd.DataFrame) -> list[str]:
-    """The columns of the question that was asked of most items, where its answers are on one scale."""
-    questions: dict[str, list[str]] = {}
-    for name in map(str, frame):
-        loop, matrix = re.fullmatch(r"\d+_(Q\w+)", name), re.fullmatch(r"(Q\w*?)_\d+", name)
-        if loop or matrix:
-            questions.setdefault((loop or matrix)[1], []).append(name)  # type: ignore[index]
-    rated = [names for names in questions.values() if len(names) > 1 and _one_scale(frame, names) is not None]
-    return max(rated, key=len, default=[])
-
-
-def _one_scale(frame: pd.DataFrame, names: list[str]) -> Answers | None:
-    return read_answers(pd.concat([frame[name] for name in names], ignore_index=True))
-
-
-def _mturk(table: Checked) -> Inspection:
-    """One row an assignment; what was shown stands in Input.*, what was chosen in Answer.*."""
-    frame = table.frame
-    names = [str(name) for name in frame]
-    notes = []
-    status = next((name for name in names if name.casefold() == "assignmentstatus"), None)
-    rejected = 0 if status is None else int((frame[status].astype("str").str.casefold() == "rejected").sum())
-    if rejected:
-        notes.append(
-            f"{rejected} rows have AssignmentStatus Rejected; they are still in the table, so remove them or not"
-        )
-    inputs = [name for name in names if name.casefold().startswith("input.")]
-    given = [name for name in names if name.casefold().startswith("answer.") and name != "Answer.taskAnswers"]
-    labels = _labels(frame, given)
-    of_labels = {name for columns in labels.values() for name in columns}
-    answered = [name for name in given if name not in of_labels and read_answers(frame[name]) is not None]
-    roles = {"rater_id": _named(frame, "workerid")}
-    sentence = f"batch results of MTurk: {len(frame)} assignments"
-    if numbered := _numbered(inputs, given):
-        notes.append(
-            f"each assignment shows several items ({', '.join(numbered[:4])}, ...): make one row an item of the table "
-            "before it is read"
-        )
-        return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))
-    by_name = roles_of(frame)
-    for ours, at in (("query_id", 0), ("result_id", -1)):
-        if ours in by_name:
-            roles[ours] = by_name[ours]
-        elif inputs:
-            roles[ours] = inputs[at]
-    if "result_id" in roles and answered:
-        roles["rating"] = answered[0]
-        if len(answered) > 1:
-            notes.append(f"there are several answers ({', '.join(answered)}); the command takes {answered[0]}")
-        return inspect_ratings(table, roles, "MTurk", notes)
-    if "result_id" in roles and labels:
-        choices = _choices(table, roles, "MTurk", labels)
-        return Inspection(**{**vars(choices), "notes": (*notes, *choices.notes)})
-    return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))
-
-
-def _numbered(inputs: list[str], answers: list[str]) -> list[str]:
-    """Inputs of one name that are numbered as answers are: several items in one assignment."""
-
-    def stems(names: list[str]) -> Counter[str]:
-        return Counter(found[1] for name in names if (found := re.fullmatch(r"(.*?\D)\d+", name)))
-
-    several = [stem for stem, count in stems(inputs).items() if count > 1]
-    if not several or not any(count > 1 for count in stems(answers).values()):
-        return []
-    return [name for name in inputs if name.startswith(several[0])]
+def _flattened(table: Checked) -> Inspection:
+    """A dataset of Argilla as a table of lists, whose cells depend on what wrote them."""
+    questions = [str(name) for name in table.frame if str(name).endswith(FLATTENED)]
+    return Inspection(
+        table.file,
+        "Argilla",
+        f"records of Argilla with lists of answers in the cells of {', '.join(questions)}",
+        (),
+        ("lists in cells cannot be read: export the records as JSON (records.to_json), and inspect that",),
+    )

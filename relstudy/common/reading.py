@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.records import chosen_label
+from relstudy.common.records import NO, YES, chosen_label
 from relstudy.common.scales import Scale, stated_scale
 from relstudy.common.tables import Checked
 
@@ -225,7 +225,9 @@ def _chosen(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels:
     cells = table.frame[list(columns)].astype("str").to_numpy(dtype=object)
     filled = np.array([[cell.strip() != "" for cell in row] for row in cells])
     several_filled = bool((filled.sum(axis=1) > 1).any())
-    chosen = [chosen_label(zip(names, row, strict=True), several_filled) for row in cells]
+    # a cell may hold its own label, and then it says so by being filled
+    told = {cell.strip().casefold() for cell in cells[filled]} <= {*YES, *NO, "0"}
+    chosen = [chosen_label(zip(names, row, strict=True), several_filled and told) for row in cells]
     read = Checked(_with_item(frame.assign(rating=[" and ".join(each) for each in chosen])), table.file, table.rows)
     read.labels = dict(labels)
     read.add(np.array([len(each) > 1 for each in chosen]), "rating", "one answer a row is allowed")

@@ -223,7 +223,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 def _read(file: str) -> Checked:
     # readers of files stand on `Checked`, so they are imported here and not above
     from relstudy.common.csv_files import read_csv
-    from relstudy.common.records import is_json, read_records
+    from relstudy.common.json_files import is_json, read_records
 
     if file.endswith(".parquet"):
         return Checked(pd.read_parquet(file), file)

@@ -11,8 +11,8 @@ import pytest
 
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.json_files import read_records
 from relstudy.common.reading import Reading
-from relstudy.common.records import read_records
 from relstudy.common.tables import read_table
 
 Write = Callable[[str | bytes, str], Path]

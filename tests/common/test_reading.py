@@ -170,8 +170,8 @@ def test_every_command_that_reads_judgments_or_ratings_reads_a_strangers(foreign
     assumed = run("plan", "--ratings", foreign / "rated.csv", *workers, *sizes)
     for done in (fitted, scored, piloted, assumed):
         assert done.exit_code == 0, done.stderr
-        assert "read as stated: " in done.stderr + done.stdout
-    assert "plain means of the ratings" in fitted.stderr
+        assert any(note.startswith("read as stated: ") for note in json.loads(done.stdout)["notes"])
+    assert any("plain means of the ratings" in note for note in json.loads(fitted.stdout)["notes"])
     raw = json.loads(scored.stdout)["systems"]["new"]["raw"]["pearson"]["value"]
     words = pd.read_csv(foreign / "judged.csv")["label"].map({"not": 0, "partly": 1, "relevant": 2})
     scores = pd.read_csv(foreign / "scored.csv")

@@ -117,7 +117,7 @@ def test_mturk_keeps_rejected_rows_and_says_so(table: WriteTable) -> None:
         )
     )
     assert inspection.kind == "MTurk"
-    assert any("1 rows have AssignmentStatus Rejected" in note for note in inspection.notes)
+    assert any("1 row of AssignmentStatus Rejected" in note for note in inspection.notes)
     assert ratings_by(inspection)[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist()[1] == [
         "w2",
         "cat",

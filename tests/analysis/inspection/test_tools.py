@@ -1,7 +1,8 @@
 """Exports of other tools, with headers and nesting as the tools write them: the command that is printed reads them.
 
-Headers are those of Label Studio's converter (prettified results), Potato's tabular exporter and user_state.json,
-Quepid's case and book exports, MTurk's batch results, Prolific's demographic export, and Qualtrics' three header rows.
+Headers are those of Label Studio's converter (prettified results, columns in the order of the alphabet), Potato's
+tabular exporter and user_state.json, Quepid's case and book exports, Argilla's records and its older datasets, MTurk's
+batch results, Prolific's demographic export, and Qualtrics' three header rows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
+from relstudy.common.errors import TableError
 from tests.analysis.inspection.test_inspect import ratings_by
 from tests.common.test_foreign_files import ARGILLA, BOOK, RRE, STUDIO
 
@@ -61,6 +63,32 @@ def test_label_studio_tasks_without_known_names_are_items_by_their_id(write: Wri
     ]
 
 
+def test_label_studio_s_measure_of_agreement_is_no_answer(write: Write) -> None:
+    """Its columns are in the order of the alphabet, so that this measure comes first."""
+    path = write(
+        "agreement,annotation_id,annotator,created_at,helpfulness,history,id,image,lead_time,query,updated_at\n"
+        '0.5,70,7,2026,"[{""rating"": 4}]","[{""a"": 1}]",1,u1,3.2,lamp,2026\n'
+        '0.5,71,8,2026,"[{""rating"": 1}]","[{""a"": 1}]",1,u1,3.2,lamp,2026\n',
+        "sorted.csv",
+    )
+    assert read(path, "Label Studio") == [["7", "lamp", "u1", 4], ["8", "lamp", "u1", 1]]
+
+
+def test_answers_about_regions_are_no_rating_of_the_item(write: Write) -> None:
+    results = [{"from_name": "grade", "value": {"rating": grade}} for grade in (4, 2)]
+    tasks = [
+        {"id": 1, "data": {"query": "lamp", "docid": "d1"}, "annotations": [{"completed_by": 7, "result": results}]},
+        {
+            "id": 2,
+            "data": {"query": "lamp", "docid": "d2"},
+            "annotations": [{"completed_by": 7, "result": results[:1]}],
+        },
+    ]
+    inspection = inspect_file(write(json.dumps(tasks), "regions.json"))
+    assert inspection.command is None, "the last of the answers would be taken for the item's"
+    assert "grade: 1 cell with more than one answer, as [4, 2], which is no rating" in inspection.notes
+
+
 def test_label_studio_json(write: Write) -> None:
     path = write(json.dumps(STUDIO), "export.json")
     assert read(path, "Label Studio") == [["ann@example.org", "lamp", "d1", 4], ["9", "lamp", "d1", 2]]
@@ -76,6 +104,28 @@ def test_potato_tables_with_a_column_each_label(write: Write, mark: str) -> None
         ["bob", "i1", 1],
         ["ann", "i2", 3],
     ]
+
+
+def test_potato_rows_by_machines_are_told_and_spans_are_no_labels(write: Write) -> None:
+    path = write(
+        "instance_id,user_id,annotator_origin,annotator_origin_detail,quality.scale_1,quality.scale_2,quality._spans\n"
+        'i1,ann,human,,,2,"[{""start"": 1}]"\ni1,gpt,llm,"{""model"": ""x""}",1,,\n',
+        "annotations.csv",
+    )
+    assert [[row[0], row[3]] for row in read(path, "Potato")] == [["ann", 2], ["gpt", 1]]
+    assert any(note.startswith("1 row by a machine (annotator_origin)") for note in inspect_file(path).notes)
+
+
+def test_potato_rows_with_two_labels_of_one_question_are_refused(write: Write) -> None:
+    """The column that holds what Potato resolved is empty in all other rows."""
+    path = write(
+        "instance_id,user_id,quality.scale_1,quality.scale_2,quality\ni1,ann,,2,\ni2,ann,1,2,2\ni1,bob,1,,\n",
+        "annotations.csv",
+    )
+    inspection = inspect_file(path)
+    assert any("several answers (scale_1 and scale_2)" in note for note in inspection.notes)
+    with pytest.raises(TableError, match=r"row 3, column rating: 'scale_1 and scale_2'.*one answer a row is allowed"):
+        ratings_by(inspection)
 
 
 def test_potato_tsv_with_one_column_a_question(write: Write) -> None:
@@ -105,8 +155,29 @@ def test_argilla_and_quepids_book_and_the_ranked_evaluator(write: Write) -> None
 def test_quepids_book_as_a_table_has_a_column_a_judge(write: Write) -> None:
     path = write("query,docid,Ann Lee,anonymous\nlamp,d1,3.0,2.0\nlamp,d2,0.0,\nchair,d3,1.0,1.0\n", "book.csv")
     assert read(path, "wide raters")[0] == ["Ann Lee", "lamp", "d1", 3]
-    twice = write("query,docid,Ann Lee,anonymous\nlamp,d1,3.0|2.0,2.0\nlamp,d2,0.0,1.0\n", "twice.csv")
-    assert "3.0|2.0=3" not in str(inspect_file(twice)), "two judgements in one cell are no number"
+    twice = write("query,docid,Ann Lee,Unknown\nlamp,d1,3.0|2.0,2.0\nlamp,d2,0.0,1.0\n", "twice.csv")
+    assert read(twice, "Quepid")[0] == ["Unknown", "lamp", "d1", 2]
+    assert any(note.startswith("1 cell with several judgements of one judge") for note in inspect_file(twice).notes)
+
+
+def test_a_query_that_quepid_has_no_rating_of_is_passed_over(write: Write) -> None:
+    table = inspect_file(write("query,docid,rating\nlamp,d1,3\nchair,,\n =sofa,d2,0", "case_1_judgements.csv"))
+    assert "1 query without any rating, as Quepid writes them: passed over" in table.notes
+
+
+def test_argillas_older_datasets_and_its_lists_in_cells(write: Write) -> None:
+    def answer(user: str, value: int, status: str) -> dict[str, object]:
+        return {"user_id": user, "value": value, "status": status}
+
+    rows: list[dict[str, object]] = [
+        {"query": "lamp", "doc": "r1", "relevance": [answer("u1", 4, "submitted"), answer("u2", 2, "discarded")]},
+        {"query": "lamp", "doc": "r2", "relevance": [answer("u2", 1, "submitted")], "relevance-suggestion": 3},
+    ]
+    path = write("\n".join(map(json.dumps, rows)), "feedback.jsonl")
+    assert read(path, "Argilla") == [["u1", "lamp", "r1", 4], ["u2", "lamp", "r2", 1]]
+    lists = "query,doc,rating.responses,rating.responses.users\nlamp,r1,\"[4, 2]\",\"['u1', 'u2']\"\n"
+    inspection = inspect_file(write(lists, "flattened.csv"))
+    assert inspection.command is None and "export the records as JSON" in inspection.notes[0]
 
 
 def test_mturk_radio_buttons(write: Write) -> None:
@@ -117,7 +188,7 @@ def test_mturk_radio_buttons(write: Write) -> None:
         "batch.csv",
     )
     assert read(path, "MTurk") == [["w1", "lamp", "u1", 2], ["w2", "lamp", "u1", 0]]
-    assert any("1 rows have AssignmentStatus Rejected" in note for note in inspect_file(path).notes)
+    assert any("1 row of AssignmentStatus Rejected" in note for note in inspect_file(path).notes)
 
 
 def test_mturk_crowd_elements(write: Write) -> None:
@@ -128,6 +199,17 @@ def test_mturk_crowd_elements(write: Write) -> None:
         "batch.csv",
     )
     assert [row[3] for row in read(path, "MTurk")] == [1, 0]
+
+
+def test_a_workers_remark_is_not_preferred_to_a_number(write: Write) -> None:
+    path = write(
+        MTURK + "Input.query,Input.url,Answer.Feedback,Answer.relevance\n"
+        "h,t,T,D,K,1,c,3,a1,w1,Submitted,x,y,9,100,lamp,u1,fine,3\n"
+        "h,t,T,D,K,1,c,3,a2,w2,Submitted,x,y,9,100,lamp,u1,nice,1\n",
+        "batch.csv",
+    )
+    assert [row[3] for row in read(path, "MTurk")] == [3, 1]
+    assert "Input.url is taken for result_id, being the last input: --columns names another" in str(inspect_file(path))
 
 
 def test_mturk_with_several_items_an_assignment_gets_no_command(write: Write) -> None:
@@ -154,7 +236,22 @@ def test_qualtrics_loop_and_merge_and_matrix_questions(write: Write) -> None:
     ]
     said = " ".join(inspection.notes)
     assert "rows 2 and 3 are Qualtrics' wording" in said
-    assert "1 responses are not finished" in said and "1 responses are previews" in said
+    assert "1 response not finished" in said and "1 response by way of trial" in said
+
+
+def test_qualtrics_questions_have_the_names_their_author_gave(write: Write) -> None:
+    head = (
+        "Status,Finished,ResponseId,age_1,seen_1,seen_2,seen_3,relevance_1,relevance_2,relevance_DO_1,relevance_DO_2\n"
+    )
+    imported = ",".join('"{""ImportId"":""QID' + str(number) + '""}"' for number in range(11)) + "\n"
+    rows = "0,1,R_1,33,1,1,1,5,3,1,2\n1,1,R_2,44,1,,1,4,2,2,1\n0,0,R_3,45,1,,,4,,2,1\n"
+    path = write(head + head + imported + rows, "survey.csv")
+    assert [row[:1] + row[2:] for row in read(path, "Qualtrics")] == [
+        *(["R_1", "relevance_1", 5], ["R_1", "relevance_2", 3], ["R_2", "relevance_1", 4], ["R_2", "relevance_2", 2]),
+        ["R_3", "relevance_1", 4],
+    ], "boxes that may be ticked, and the order of display, are no ratings"
+    said = " ".join(inspect_file(path).notes)
+    assert "1 response not finished" in said and "1 response by way of trial" in said
 
 
 def test_prolifics_export_holds_no_ratings(write: Write) -> None:

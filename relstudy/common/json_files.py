@@ -1,0 +1,82 @@
+"""Tables in JSON or JSON lines: one record a row, an export of another tool, or numbers by query and result."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.exports import exported
+from relstudy.common.records import Record, Records, flat
+from relstudy.common.utf8 import decoded
+
+ENDINGS = (".json", ".jsonl", ".ndjson")
+
+
+def is_json(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is JSON or JSON lines by its ending."""
+    return os.fspath(path).lower().endswith(ENDINGS)
+
+
+def read_records(path: str | os.PathLike[str]) -> Records:
+    """The records of a JSON or JSON lines file, as the tool that wrote it means them.
+
+    Raises
+    ------
+    RelstudyError
+        when the file cannot be read or is no JSON, or holds no records
+    """
+    file = os.fspath(path)
+    content = _content(file)
+    records = _records(content)
+    if not records.rows or not any(records.rows):
+        raise RelstudyError(f"{file}: there are no records in this JSON; a list of objects, or one a line, is needed")
+    return records
+
+
+def _content(file: str) -> Any:
+    try:
+        text = decoded(Path(file).read_bytes(), file, "file")
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except IsADirectoryError:
+        raise RelstudyError(f"{file}: this is a folder; a table is needed") from None
+    except OSError as error:
+        raise RelstudyError(f"{file}: cannot be read ({error.strerror})") from None
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as whole:
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2 or not lines[0][1].lstrip().startswith("{"):
+            raise RelstudyError(f"{file}: this is not JSON ({whole})") from None
+    records = []
+    for number, line in lines:
+        try:
+            records.append(json.loads(line))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise RelstudyError(f"{file}, line {number}: this is not JSON ({error})") from None
+    return records
+
+
+def _records(content: Any) -> Records:
+    """Records by the form of what the file holds."""
+    if isinstance(content, dict):
+        return exported(content) or _by_query(content) or Records("JSON", [flat(content)])
+    rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
+    if not rows or len(rows) < len(content):
+        return Records("JSON", [])
+    return exported(rows) or Records("JSON", [flat(row) for row in rows])
+
+
+def _by_query(content: Record) -> Records | None:
+    """Grades, or scores, by query and then by result, as evaluation libraries keep them; None for anything else."""
+    by_query = {query: values for query, values in content.items() if isinstance(values, dict)}
+    numbers = [number for values in by_query.values() for number in values.values()]
+    if len(by_query) < len(content) or not numbers or not all(type(number) in (int, float) for number in numbers):
+        return None
+    name = "rating" if all(float(number).is_integer() for number in numbers) else "score"
+    pairs = [(query, result, number) for query, values in by_query.items() for result, number in values.items()]
+    rows = [{"query_id": query, "result_id": result, name: number} for query, result, number in pairs]
+    return Records("JSON", rows, (f"queries, of results with a number each: taken for a {name}",))
