@@ -40,8 +40,10 @@ def test_one_mapping_per_system_is_written_and_the_json_has_the_agreed_form(
     scores, judgments = tables
     result = run(scores, "--judgments", judgments, "-o", tmp_path / "out", "--json")
     assert result.exit_code == 0, result.output
-    assert "title" in result.stderr
-    systems = json.loads(result.stdout)["systems"]
+    printed = json.loads(result.stdout)
+    assert any("title" in note for note in printed["notes"]) and result.stderr == ""
+    assert printed["directions"]["a:b"].startswith("lower scores are better")
+    systems = printed["systems"]
     assert set(systems) == {"a|b", "a:b"}
     for scored in systems.values():
         assert set(scored) == {"isotonic", "bagged", "correlation", "bayes", "best"}
