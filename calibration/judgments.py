@@ -191,8 +191,11 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     frame["judgment"] = table.numbers("judgment", options=True)
     scale_of_judgments = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
     scale_of_judgments = _with_cut(table, scale_of_judgments)
-    if "relevant_share" in frame:
-        frame["relevant_share"] = table.numbers("relevant_share", low=0, high=1, empty=True)
+    for name, highest in (("relevant_share", 1.0), ("standard_error", np.inf)):
+        if name in frame:
+            frame[name] = table.numbers(name, low=0, high=highest, empty=True)
+    if "n_ratings" in frame:
+        table.numbers("n_ratings", low=0, empty=True)
     read_probabilities(table, frame)
     repeated = frame.duplicated(PAIR)
     if repeated.any():

@@ -142,6 +142,11 @@ def test_trec_qrels_are_read(table: WriteTable) -> None:
         ),
         ("query_id,result_id,rating\nq,x,", "there is no rating that is a number"),
         (
+            "query_id,result_id,judgment,standard_error,n_ratings\nq,x,1,small,2\nq,y,1,,two",
+            "row 2, column standard_error: 'small' is not allowed; a number",
+        ),
+        ("query_id,result_id,judgment,n_ratings\nq,x,1,two", "column n_ratings: 'two' is not allowed; a number"),
+        (
             "query_id,result_id,judgment,inclusion_probability,query_probability\nq,x,1,.1,.5\nq,y,1,.1,.4",
             "row 2, column query_probability: '.5' is not allowed; a query has one probability, and rows of this query",
         ),

@@ -179,6 +179,14 @@ def test_inspect(
         assert printed(run("inspect", unchanged, "--json"))["kind"] == finding["kind"]
 
 
+@pytest.fixture
+def small_studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies of few queries with few bootstrap samples: what a file says is drawn here, not how power is simulated."""
+    monkeypatch.setattr("relstudy.analysis.planning.power.BOOTSTRAP", 10)
+    monkeypatch.setattr("relstudy.analysis.planning.power.FIRST_LOOK", 8)
+
+
+@pytest.mark.usefixtures("small_studies")
 @given(which, mutations())
 @fuzzed()
 def test_plan(

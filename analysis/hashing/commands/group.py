@@ -114,7 +114,7 @@ def count_command(
     if as_json:
         print_json(summary)
     else:
-        click.echo(
+        say(
             f"{summary['queries']} queries x {summary['codes']} codes of {summary['bits']} bits; "
             f"{summary['relevant']} relevant pairs by {summary['truth']}; wrote {output}"
         )

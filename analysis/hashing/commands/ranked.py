@@ -8,7 +8,7 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, say_conventions, vectors_in
 from relstudy.analysis.hashing.commands.pairs import TruthFiles, code_options, code_pair, truth_options
-from relstudy.common.console import print_json, print_table
+from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
 
 ADVISED = 39
@@ -90,7 +90,7 @@ def rank_command(
         told = {"table": output, "queries": table.queries, "codes": table.codes, "distance": name, "truth": truth.kind}
         print_json({**told, "notes": notes})
         return
-    click.echo(f"{table.queries} queries x {table.codes} items ranked by distance ({name}); wrote {output}")
+    say(f"{table.queries} queries x {table.codes} items ranked by distance ({name}); wrote {output}")
     for note in notes:
         click.echo(note)
 
