@@ -198,15 +198,13 @@ def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
 
 
 def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json: bool) -> None:
-    from relstudy.calibration import pipeline
     from relstudy.calibration.comparison import compare_rater, read_plain_scores
 
     comparison = compare_rater(result, rater, [read_plain_scores(path) for path in scores])
-    choice, notes = result.choice, pipeline.notes_on(result)
     if as_json:
-        print_json({**comparison.as_json(), "method": choice.method, "method_reason": choice.why, "notes": notes})
+        print_json(comparison.as_json())
         return
-    for line in (*comparison.sentences(), f"method {choice.method}: {choice.why}", *notes):
+    for line in comparison.sentences():
         click.echo(line)
     if comparison.systems:
         click.echo()

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from relstudy.calibration.pipeline import Calibration
+from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
@@ -63,6 +63,8 @@ class Comparison:
     rank, raters : how many raters agree better, plus one; of how many with an agreement
     shared : pairs rated by the rater and by others
     systems : rows of table 5.9
+    method, method_reason : how ratings were calibrated, and why so
+    notes : what a person should know of ratings and judgments, one sentence each
     """
 
     rater_id: str
@@ -74,6 +76,9 @@ class Comparison:
     raters: int
     shared: int
     systems: tuple[SystemRow, ...]
+    method: str = ""
+    method_reason: str = ""
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -95,6 +100,9 @@ class Comparison:
                 }
                 for row in self.systems
             },
+            "method": self.method,
+            "method_reason": self.method_reason,
+            "notes": list(self.notes),
         }
 
     def sentences(self) -> list[str]:
@@ -120,7 +128,7 @@ class Comparison:
                 if apart
                 else "No system scores differently on this rater's pairs and on the others', within 95 % intervals."
             )
-        return lines
+        return [*lines, f"method {self.method}: {self.method_reason}", *self.notes]
 
     def table(self) -> tuple[list[list[str]], list[str]]:
         """Rows and header of table 5.9."""
@@ -177,6 +185,9 @@ def compare_rater(
         raters=int(np.isfinite(agreement).sum()),
         shared=int(rows.sum()),
         systems=tuple(_systems(result, by_rater, by_others, scores or [], seed)),
+        method=result.choice.method,
+        method_reason=result.choice.why,
+        notes=tuple(notes_on(result)),
     )
 
 

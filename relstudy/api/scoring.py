@@ -314,27 +314,26 @@ def score(
     table, file = scores_of(scores, columns)
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     pairs = JudgedPairs.of(judged)
-    candidates, notes = candidates_of([(file, table)], pairs, options, fitted, stated=directions)
+    candidates, unmapped = candidates_of([(file, table)], pairs, options, fitted, stated=directions)
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
     result = score_candidates(pairs, candidates, options)
-    result = replace(result, notes=(*judged.notes, *table.attrs.get("notes", []), *result.notes))
     within = None
     if by is not None:
         groups = _groups(judgments, judged, by)
         within = Groups(by, apart, score_by(pairs, candidates, groups, options, apart=apart))
     pool = Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None
-    if pool is not None:
-        notes = [*notes, *pool.notes([table], candidates, judged.frame)]
-    notes = [*notes, *undecided_notes([table], candidates, judged)]
+    outside = [] if pool is None else pool.notes([table], candidates, judged.frame)
+    outside += undecided_notes([table], candidates, judged)
+    assisted = None
+    if judge is not None:
+        by_system = {str(name): rows for name, rows in table.groupby("system", sort=False)}
+        assisted = assist_scores(pairs, candidates, by_system, read_judge(judge), options)
+    read = (*judged.notes, *table.attrs.get("notes", []), *unmapped)
+    helped = () if assisted is None else assisted.notes
+    result = replace(result, notes=(*read, *result.notes, *outside, *helped))
     placed = [sentence for name in new for sentence in place_among(result, name)] if saved is not None else []
-    told = (*result.notes, *notes, *placed)
-    facts = StudyFacts.of(judged, result)
-    if judge is None:
-        return Scores(result, told, facts=facts, within=within)
-    by_system = {str(name): rows for name, rows in table.groupby("system", sort=False)}
-    assisted = assist_scores(pairs, candidates, by_system, read_judge(judge), options)
-    return Scores(result, (*told, *assisted.notes), assisted, facts, within)
+    return Scores(result, (*result.notes, *placed), assisted, StudyFacts.of(judged, result), within)
 
 
 def _judged(
