@@ -93,6 +93,7 @@ def main(argv: Sequence[str]) -> None:
         cluster = np.repeat(np.arange(len(chosen)), [len(each) for each in drawn])
         query, result = chosen[cluster], np.concatenate(drawn)
         weight = 1 / probability[query, result]
+        one = np.full(len(weight), arguments.queries / IMAGES)  # a pair of the collection, on the scale of the weights
         hit = relevant[query, result]
         if arguments.open:
             draws = whole_queries(cluster, len(chosen), REPLICATES, number)
@@ -102,7 +103,7 @@ def main(argv: Sequence[str]) -> None:
         bench = Retrieval(draws.row, hit, draws.times, len(chosen))
         for system, score in enumerate(scores):
             own = score[query, result]
-            indices = bench.indices(own, weight)
+            indices = bench.indices(own, weight, one)
             points = bench.operating_points(own, weight, SHARES)
             figures = [
                 ("average precision", indices["average_precision"], truth[system][0]),

@@ -213,8 +213,21 @@ def test_a_newcomer_is_not_favoured_by_others_having_proposed_the_pairs(monkeypa
     """The table of docs/scoring.md with fewer studies and items: the collection's correlation is fair."""
     module = simulation("comparison")
     monkeypatch.setattr(module, "REPLICATES", 50)
-    drawn = [module.study((0.6, 0.6), (0,), 40, 500, np.random.default_rng([4, one]))[0] for one in range(30)]
-    # the mean of 30 differences of a standard deviation of .05 has a standard error of .009
-    assert np.mean([each["judged pearson"].value for each in drawn]) > 0.025
-    assert abs(np.mean([each["pearson"].value for each in drawn])) < 0.025
-    assert np.mean([p_value(each["judged pearson"], 40) < 0.05 for each in drawn]) > 0.07
+    drawn = [module.study((0.6, 0.6), (0,), 60, 500, np.random.default_rng([4, one]))[0] for one in range(30)]
+    judged, whole = (np.array([each[name].value for each in drawn]) for name in ("judged pearson", "pearson"))
+    # standard errors of the means: .004 and .007
+    assert judged.mean() > 0.0125 > abs(whole.mean())
+    rejected = {
+        name: np.mean([p_value(each[name], 60) < 0.05 for each in drawn]) for name in ("judged pearson", "pearson")
+    }
+    assert rejected["judged pearson"] > 0.1 > rejected["pearson"]
+
+
+@pytest.mark.slow
+def test_tests_that_the_reach_does_not_allow_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = simulation("comparison")
+    monkeypatch.setattr(module, "REPLICATES", 10)
+    far, near = (module.table(shape, 1, 60, 200)[0] for shape in ((1.0, 0.05), (0.5, 0.2)))
+    assert int(far[2]) < 20 <= int(near[2])
+    assert [cell.startswith("(") for cell in far[5::2]] == [False, False, True, True, False]
+    assert not any(cell.startswith("(") for cell in near)
