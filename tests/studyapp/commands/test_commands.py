@@ -87,8 +87,18 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     assert unique["distribution"] == {"1": 0, "2": 0, "3": 0, "4": 6, "5": 0}
     assert unique["uniformity_error"] == pytest.approx(0.32), "(4 * .2 + .8) / 5"
     text = run("status", made.folder, "--raters").stdout
-    assert "A test study: open; 1 raters (1 consented, 1 finished), 16 ratings" in text and "2 of 6" in text
-    assert run("status", made.folder, "--pause").stdout.startswith("A test study: paused")
+    lines = text.splitlines()
+    assert lines[:2] == [
+        "A test study: open",
+        "1 rater: 1 finished. 2 of 6 pages of unique pairs are rated (33%): 16 ratings, 4 undecided.",
+    ]
+    header = next(line for line in lines if line.startswith("block"))
+    assert "undecided" in header
+    for nothing in ("with raters", "overdue", "beyond k", "seconds", "checks"):  # a program rated, all at once
+        assert nothing not in text
+    assert lines[-1] == f"Next: relstudy export {made.folder}, which takes what there is so far"
+    paused = run("status", made.folder, "--pause").stdout
+    assert paused.startswith("A test study: paused") and paused.endswith(f"relstudy status {made.folder} --reopen\n")
     newcomer = Browser(made.app)
     made.app.extensions["relstudy"]._state = (0.0, "")
     newcomer.get("/")
