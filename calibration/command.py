@@ -12,6 +12,7 @@ from relstudy.calibration.printed import print_side_by_side, print_summary
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
+from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import reading_options
 from relstudy.common.study_folder import table_in
 
@@ -21,14 +22,24 @@ if TYPE_CHECKING:
 METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 
 
+OPTION_GROUPS = {
+    "How raters are put on one scale": ("method", "base-column", "handed-out", "force", "weigh-raters", "clip"),
+    "Probabilities and groups": ("pairs", "by", "binary"),
+    "Looking closer": ("trust-raters", "compare", "scores", "figures"),
+    "Reading the ratings": ("columns", "values", "scale", "missing"),
+}
+
+
 @click.command(
+    cls=GroupedCommand,
+    option_groups=OPTION_GROUPS,
     epilog="""\b
 Examples:
   relstudy calibrate my-study
   relstudy calibrate my-study/ratings.csv -o my-study --pairs my-study/pairs.csv
   relstudy calibrate ratings.csv -o out --base-column in_common_set --method zscore
   relstudy calibrate ratings.csv -o out --by scale
-"""
+""",
 )
 @click.argument("ratings", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder to write the tables to.")

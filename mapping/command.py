@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, progress
+from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import judgments_reading, reading_options
 from relstudy.common.study_folder import only_folder, scores_in, table_in
 from relstudy.common.wording import count_of
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
     from relstudy.mapping.systems import SystemFit
 
 
+OPTION_GROUPS = {
+    "How scores are mapped": ("method", "engine", "folds", "seed", "weights", "direction"),
+    "Which pairs": ("judgments", "by", "leave-out", "only"),
+    "Reading the judgments": ("columns", "values", "scale", "missing"),
+}
+
+
 @click.command(
+    cls=GroupedCommand,
+    option_groups=OPTION_GROUPS,
     epilog="""\b
 Examples:
   relstudy fit my-study
@@ -31,7 +41,7 @@ Examples:
   relstudy fit run.trec --judgments judgments.csv -o mappings --method isotonic --json
   relstudy fit scores.csv --judgments judgments.csv -o mappings --method bayes --engine sampler
   relstudy fit scores.csv --judgments judgments.csv -o mappings --by paradigm
-"""
+""",
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
 @click.option("--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment.")

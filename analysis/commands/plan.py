@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
 if TYPE_CHECKING:
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
     from relstudy.calibration.components import Variances
 
 
-@click.command()
+OPTION_GROUPS = {
+    "A pilot": ("ratings", "judgments", "scores", "systems", "difference", "threshold"),
+    "Two systems and a panel, where there is no pilot": (
+        *("correlations", "alike", "query-sd", "result-sd", "noise", "relevant-share", "weight-spread"),
+    ),
+    "The study": ("results", "ratings-each", "base", "ratings-per-rater", "cost-per-rating"),
+    "The test": ("index", "power", "alpha", "studies", "seed"),
+    "Reading the pilot": ("columns", "values", "scale", "missing"),
+}
+
+
+@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
 @click.option("--ratings", type=click.Path(), help="Pilot ratings; the variances are taken from them.")
 @click.option(
     "--judgments", type=click.Path(), help="Pilot judgments, with --scores: whole queries are redrawn from them."
@@ -25,9 +37,26 @@ if TYPE_CHECKING:
 @click.option("--scores", type=click.Path(), help="Pilot scores of the two systems.")
 @reading_options
 @click.option("--systems", metavar="A,B", help="Which two systems of --scores; needed where it holds more.")
-@click.option("--index", type=click.Choice(["pearson", "average_precision", "normalised_rank"]), default="pearson")
-@click.option("--power", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
-@click.option("--alpha", default=0.05, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
+@click.option(
+    "--index",
+    type=click.Choice(["pearson", "average_precision", "normalised_rank"]),
+    default="pearson",
+    help="Index that is to tell the two systems apart.",
+)
+@click.option(
+    "--power",
+    default=0.8,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of studies that are to find the better system.",
+)
+@click.option(
+    "--alpha",
+    default=0.05,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Level of the two-sided test.",
+)
 @click.option(
     "--correlations", metavar="A,B", default="0.5,0.4", show_default=True, help="Of each system with true relevance."
 )
@@ -63,7 +92,7 @@ if TYPE_CHECKING:
 @click.option("--weight-spread", default=0.0, show_default=True, help="Coefficient of variation of the design weights.")
 @click.option("--threshold", type=float, help="With --judgments: relevant above this.  [default: the cut of the scale]")
 @click.option("--studies", default=200, show_default=True, type=click.IntRange(20), help="Simulated studies a size.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of what is drawn at random.")
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(out: str | None, as_json: bool, **choices: Any) -> None:

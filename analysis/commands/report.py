@@ -11,9 +11,19 @@ from relstudy.analysis.commands.paper_tables import PaperChoices, paper_options,
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.common.console import print_json, progress
+from relstudy.common.option_groups import GroupedCommand
+
+OPTION_GROUPS = {
+    "What is scored": ("judgments", "method", "folds", "direction", "policy", "allow-low-coverage"),
+    "What counts as relevant, and how much each pair weighs": (
+        *("threshold", "relevance", "ratings", "correlation", "weights", "power", "measure"),
+    ),
+    "Intervals": ("replicates", "seed", "level", "population", "raters"),
+    "What the page shows": ("by", "by-source", "paper-tables", "interface", "pictures", "author"),
+}
 
 
-@click.command()
+@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
 @click.option("--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")

@@ -15,6 +15,7 @@ from relstudy.analysis.commands.score_output import print_groups, print_places, 
 from relstudy.analysis.commands.scoring_options import given_options, scoring_options
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading_options import judgments_reading, reading_options
 from relstudy.common.study_folder import only_folder, scores_in, table_in
@@ -32,7 +33,22 @@ if TYPE_CHECKING:
     from relstudy.mapping.fitted import FittedMapping
 
 
-@click.command()
+OPTION_GROUPS = {
+    "What is scored": (
+        *("judgments", "against", "mappings", "method", "folds", "direction", "policy", "allow-low-coverage"),
+        *("ids", "query-vectors", "similarity"),
+    ),
+    "What counts as relevant, and how much each pair weighs": (
+        *("threshold", "relevance", "ratings", "correlation", "weights", "power", "measure"),
+    ),
+    "Intervals": ("replicates", "seed", "level", "population", "raters", "judge"),
+    "Groups": ("by", "apart"),
+    "Reading the judgments": ("columns", "values", "scale", "missing"),
+    "What is written": ("out", "save", "report", "qrels", "verbose", "json"),
+}
+
+
+@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
 @click.option("--judgments", "-j", type=click.Path(), help="Judgments to score against (not needed with --against).")
 @click.option(
@@ -46,7 +62,13 @@ if TYPE_CHECKING:
 @click.option(
     "--query-vectors", type=click.Path(), help="Vectors (.npy) of the queries, where they are not results too."
 )
-@click.option("--similarity", type=click.Choice(["cosine", "dot", "euclidean"]), default="cosine", show_default=True)
+@click.option(
+    "--similarity",
+    type=click.Choice(["cosine", "dot", "euclidean"]),
+    default="cosine",
+    show_default=True,
+    help="How vectors are compared.",
+)
 @click.option(
     "--by",
     metavar="COLUMN",

@@ -10,6 +10,7 @@ import click
 
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_groups import GroupedCommand
 from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
@@ -25,7 +26,18 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     return progress(items, what, total)
 
 
-@click.command()
+OPTION_GROUPS = {
+    "What to draw": (
+        *("systems", "queries", "text-queries", "given", "results", "base", "base-queries", "paradigm"),
+        *("exponent", "floor", "one-from-each", "strata", "seed"),
+    ),
+    "A pool of the systems' first results": ("depth", "outside"),
+    "Cost and what can be estimated": ("raters", "seconds", "good", "skill"),
+    "A second round": ("from-mappings", "mappings", "judgments", "same-queries"),
+}
+
+
+@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--systems",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--splits", is_flag=True, help="Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
 @click.option("--preset", default="default", show_default=True, help="Conventions by name.")
 @click.option("--figures", help="Write the curves of all systems, each in one picture, as SVG to this folder.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def compare_command(
     tables: tuple[str, ...],
@@ -144,7 +144,13 @@ def health_command(
 @click.argument("table")
 @click.option("--bits", "width", type=click.IntRange(min=1), required=True, help="K, bits of a bucket.")
 @click.option("--tables", type=click.IntRange(min=1), required=True, help="L, number of hash tables.")
-@click.option("--beta", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True)
+@click.option(
+    "--beta",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Weight of recall in F; 1 is F1.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def buckets_command(table: str, width: int, tables: int, beta: float, as_json: bool) -> None:
     """Precision, recall and F of look-up in L hash tables of K bits, expected over random permutations of the bits.
@@ -175,7 +181,7 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
 
 @click.command("demo")
 @click.option("--bits", type=click.IntRange(min=2), default=8, show_default=True, help="Length of the LSH codes.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def demo_command(bits: int, seed: int, as_json: bool) -> None:
     """Codes that only RAMAP tells apart (Jiang, Li and Li 2019, tables 2 and 3) and the baselines, on digits.

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command("truth")
-@click.option("--kind", type=click.Choice(["epsilon-ball", "k-nn", "judgments"]), required=True)
+@click.option(
+    "--kind",
+    type=click.Choice(["epsilon-ball", "k-nn", "judgments"]),
+    required=True,
+    help="What a true match is: within a distance, one of the k nearest, or what people say.",
+)
 @click.option("--queries", help="Query vectors (.npy), for epsilon-ball and k-nn.")
 @click.option("--database", help="Database vectors (.npy), for epsilon-ball and k-nn.")
 @click.option("--training", help="Training vectors (.npy) that set the epsilon-ball's radius.")
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
 @click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
 @click.option("--exclude-self", is_flag=True, help="Queries stand in the database: none is its own neighbour.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def truth_command(
@@ -128,10 +133,16 @@ def _blocks(starts: range) -> Iterator[int]:
 @click.option("--items", type=click.IntRange(min=1), help="Size of the data set; known from --labels or --vectors.")
 @click.option("--labels", help="Labels (.npy or text), to balance the parts.")
 @click.option("--vectors", help="Vectors (.npy), to look for test queries that equal a training vector.")
-@click.option("--strategy", type=click.Choice(["improved", "literature"]), default="improved", show_default=True)
+@click.option(
+    "--strategy",
+    type=click.Choice(["improved", "literature"]),
+    default="improved",
+    show_default=True,
+    help="Five parts that share nothing, or test queries and a database as most papers have them.",
+)
 @click.option("--size", "sizes", multiple=True, help="PART=ROWS, such as test_queries=1000; repeat.")
 @click.option("--times", type=click.IntRange(min=1), default=10, show_default=True, help="Independent splits.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Folder for split_0.npz, split_1.npz, ...")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def split_command(
@@ -186,7 +197,7 @@ def split_command(
     "--alpha", type=click.FloatRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
 )
 @click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
 @click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
 @click.option(

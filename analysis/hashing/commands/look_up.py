@@ -26,7 +26,13 @@ WHO_SAYS_TIME = {
 @click.option("--flips", multiple=True, type=click.IntRange(min=0), help="Bits flipped in each key; repeat.")
 @click.option("--radius", type=click.IntRange(min=0), help="Search the ball of each radius up to this one instead.")
 @click.option("--permutation", type=int, help="Seed of a permutation of the bits before they are cut into tables.")
-@click.option("--engine", type=click.Choice(["numpy", "faiss"]), default="numpy", show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(["numpy", "faiss"]),
+    default="numpy",
+    show_default=True,
+    help="Who looks codes up: numpy, or faiss's multi-index with the same buckets.",
+)
 @click.option("--figure", help="Write time against recall as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def look_up_command(

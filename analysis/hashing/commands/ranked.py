@@ -23,7 +23,7 @@ ADVISED = 39
 @click.option("--bits", type=click.IntRange(min=1), help="Of a vector's code, for pq: a byte for each part.")
 @click.option("--format", "form", type=FORMATS, default="auto", help="What the code file holds, for asymmetric.")
 @truth_options
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Where to write the table (.npz), for `compare` and `evaluate`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def rank_command(
@@ -99,7 +99,13 @@ def rank_command(
 @code_options
 @truth_options
 @click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs; repeat. Always the whole ranking too.")
-@click.option("--gain", type=click.Choice(["exponential", "linear"]), default="exponential", show_default=True)
+@click.option(
+    "--gain",
+    type=click.Choice(["exponential", "linear"]),
+    default="exponential",
+    show_default=True,
+    help="Gain of a label grade g: 2^g - 1, or g itself.",
+)
 @click.option(
     "--no-relevant",
     type=click.Choice(["skip", "zero", "one"]),
