@@ -108,7 +108,7 @@ def _mat(file: str) -> dict[str, np.ndarray]:
         variables = loadmat(file)
     except NotImplementedError:
         raise RelstudyError(f"{file}: MATLAB's format 7.3 is not read; save it there with the flag -v7") from None
-    except (MatReadError, ValueError, TypeError):
+    except (MatReadError, IndexError, *DAMAGE):
         raise RelstudyError(f"{file}: this is not a .mat file") from None
     arrays = {name: value for name, value in variables.items() if not name.startswith("__")}
     plain = {name: value.toarray() if sparse.issparse(value) else value for name, value in arrays.items()}

@@ -15,6 +15,9 @@ CLASSES = 10
 """The most frequent concepts, of which Moran (2016, section 3.2.2) keeps the pictures."""
 COMPONENTS = 1000
 """Of the principal components of the tags, there."""
+LINES = 1 << 14
+"""Lines that are read at once."""
+MOST = 2**31
 
 
 def read_nus_wide(folder: str) -> Published:
@@ -57,12 +60,22 @@ def _labels(folder: str) -> np.ndarray:
 
 
 def _numbers(path: Path, first_column: bool = False) -> np.ndarray:
+    """The whole numbers of a text, int32 (lines, numbers of a line), read in blocks of lines."""
+    faulty = RelstudyError(f"{path}: lines of equally many whole numbers are needed")
+    parts = []
     try:
-        return pd.read_csv(
-            path, sep=r"\s+", header=None, dtype=np.int32, usecols=[0] if first_column else None
-        ).to_numpy()
-    except (ValueError, pd.errors.ParserError, UnicodeDecodeError):
-        raise RelstudyError(f"{path}: lines of equally many whole numbers are needed") from None
+        columns = [0] if first_column else None
+        with pd.read_csv(path, sep=r"\s+", header=None, dtype=float, usecols=columns, chunksize=LINES) as blocks:
+            for block in blocks:
+                values = block.to_numpy()
+                if not (np.abs(values) < MOST).all() or (values % 1 != 0).any():
+                    raise faulty
+                parts.append(values.astype(np.int32))
+    except (ValueError, OverflowError, IndexError):  # pandas' own errors are ValueErrors, of text too
+        raise faulty from None
+    if len({part.shape[1] for part in parts}) > 1:
+        raise faulty
+    return np.concatenate(parts)
 
 
 def _tags(folder: str) -> sparse.csr_matrix:

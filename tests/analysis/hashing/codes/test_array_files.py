@@ -88,3 +88,9 @@ def test_what_cannot_be_read_is_one_sentence(folder: Path, file: str, message: s
         load_array(file)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_mat_file_that_ends_in_its_header_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "short.mat").write_bytes(b"MATLAB 5.0".ljust(125))
+    with pytest.raises(RelstudyError, match="this is not a \\.mat file"):
+        load_array(str(tmp_path / "short.mat"))
