@@ -10,6 +10,11 @@ import numpy as np
 from relstudy.analysis.planning.workload import Steepness, Workload
 
 MOST_QUERIES = 20_000
+IN_WORDS = {
+    "pearson": "correlation",
+    "average_precision": "average precision",
+    "normalised_rank": "normalised rank",
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class StudyPlan:
 
     def sentence(self) -> str:
         """The answer in words."""
-        index = self.index.replace("_", " ")
+        index = IN_WORDS.get(self.index, self.index)
         low, high = self.interval
         if self.queries is None or self.load is None:
             pilot = (
@@ -84,8 +89,8 @@ class StudyPlan:
                 "difference that is stated, can tell."
             )
             return (
-                f"A difference of {abs(self.difference):.3f} in {index} cannot be found with power {self.power:g} by "
-                f"any study of up to {MOST_QUERIES:,} queries."
+                f"A difference of {abs(self.difference):.3f} in {index} cannot be found in "
+                f"{_share_of_studies(self.power)} studies of up to {MOST_QUERIES:,} queries."
                 + (pilot if self.pilot is not None and low is not None else "")
             )
         load = self.load
@@ -95,10 +100,10 @@ class StudyPlan:
         average = "" if self.pilot is None else f", averaged over what {self.pilot} pilot queries leave uncertain"
         upto = f"more than {MOST_QUERIES:,}" if high is None else f"{high:,}"
         return (
-            f"To tell two systems that differ by {abs(self.difference):.3f} in {index} apart with power {self.power:g} "
-            f"(two-sided test at {self.alpha:g}{average}), plan {self.queries:,} queries, that is {self.pairs:,} pairs "
-            f"and {load.ratings:,} ratings by {people}{base}{cost}. The number of queries that truly has this power "
-            f"lies between {low or 0:,} and {upto} (95 %)."
+            f"About {self.queries:,} queries (95 %: {low or 0:,} to {upto}) find the better of two systems in "
+            f"{_share_of_studies(self.power)} studies, where they differ by {abs(self.difference):.3f} in {index} "
+            f"(two-sided test at {self.alpha:g}{average}). That is {self.pairs:,} pairs and {load.ratings:,} ratings "
+            f"by {people}{base}{cost}."
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -118,3 +123,9 @@ class StudyPlan:
             "points": [point.as_json() for point in self.points],
             "sentence": self.sentence(),
         }
+
+
+def _share_of_studies(power: float) -> str:
+    """A share in people's words: 8 of 10, 85 of 100."""
+    of = next((of for of in (10, 100) if abs(power * of - round(power * of)) < 1e-9), 1000)
+    return f"{power * of:g} of {of:,}"
