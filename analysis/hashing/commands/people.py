@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, vectors_in
+from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, say_conventions, vectors_in
 from relstudy.common.console import print_json, print_table
 
 if TYPE_CHECKING:
@@ -157,3 +157,5 @@ def audit_command(
     header = ["ground truth", "Pearson", "AUC", "average precision", "mean AUC within queries", "called relevant"]
     print_table([[each.name, *map(str, each.figures)] for each in result.truths], header)
     click.echo(result.sentence())
+    rules = result.as_json()["conventions"]
+    say_conventions({name: rules[name] for name in ("relevant", "weights", "neighbours")})

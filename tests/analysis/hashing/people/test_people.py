@@ -139,6 +139,10 @@ def test_scores_then_score_and_audit_run_from_the_command_line(world, tmp_path: 
     assert scored["systems"]["sign"]["raw"]["pearson"]["value"] > 0.3
     audited = run("hash", "audit", *common, "--vectors", tmp_path / "x.npy", "--labels", tmp_path / "classes.txt")
     assert set(audited["truths"]) == {"class", "epsilon-ball", "k-NN", "distance"}
+    words = ("hash", "audit", *common, "--labels", tmp_path / "classes.txt", "--threshold", 3)
+    shown = CliRunner().invoke(main, [*map(str, words)]).stdout
+    assert "Of the ground truths, class agrees best with people" in shown
+    assert "relevant = judgment > 3;" in shown
 
 
 def drawn(probabilities: list[float]) -> pd.DataFrame:
