@@ -96,20 +96,22 @@ def _mapping(study: PaperStudy, name: str, fit: SelectionFit) -> str:
 
 
 def against_judgments(study: PaperStudy, fits: Fits) -> list[Block]:
-    """Figures 4.6 and 4.7: mapped scores against judgments, pair by pair and in bins of equal counts."""
+    """Figures 4.5 to 4.7: scores and mapped scores against judgments, pair by pair and in bins of equal counts."""
     shown = [study.result[name] for name in _shown(study, fits) if study.result[name].mapped_scores is not None]
-    scatters, bins = [], []
+    plain, scatters, bins = [], [], []
     for system in shown:
         mapped = system.mapped_scores
         if mapped is None:
             continue
         used = np.isfinite(mapped)
         judgments = study.pairs.judgment[used]
+        plain.append(scatter(system.name, system.pair_scores[used], judgments, mapped=False))
         scatters.append(scatter(system.name, mapped[used], judgments))
         bins.append(bins_figure(mapped[used], judgments, bins=BINS, at="centre", system=system.name))
     if not scatters:
         return []
     return [
+        Picture(plain, "Figure 4.5: the systems' own scores against human scores.", name="Figure 4.5"),
         Picture(
             scatters,
             "Figure 4.6: mapped scores against human scores. What differs: every pair is mapped by a fit that has not "
@@ -125,15 +127,17 @@ def against_judgments(study: PaperStudy, fits: Fits) -> list[Block]:
     ]
 
 
-def scatter(name: str, mapped: np.ndarray, judgments: np.ndarray) -> str:
-    """Mapped scores against judgments, with the line on which both are equal."""
-    step = max(1, len(mapped) // pictures.DOTS)
+def scatter(name: str, scores: np.ndarray, judgments: np.ndarray, *, mapped: bool = True) -> str:
+    """Scores against judgments; where they are mapped, with the line on which both are equal."""
+    step = max(1, len(scores) // pictures.DOTS)
+    what = "Mapped score" if mapped else "Score"
     with drawing(3.1, 2.5) as figure:
         axes = figure.add_subplot()
         axes.set_title(pictures.shortened(name, 34))
-        axes.scatter(mapped[::step], judgments[::step], s=5, color=SERIES[0], alpha=0.4, linewidths=0)
-        ends = [float(mapped.min()), float(mapped.max())]
-        axes.plot(ends, ends, color=MUTED, linewidth=1, linestyle="--")
-        axes.set_xlabel("Mapped score")
+        axes.scatter(scores[::step], judgments[::step], s=5, color=SERIES[0], alpha=0.4, linewidths=0)
+        if mapped:
+            ends = [float(scores.min()), float(scores.max())]
+            axes.plot(ends, ends, color=MUTED, linewidth=1, linestyle="--")
+        axes.set_xlabel(what)
         axes.set_ylabel("Judgment")
-        return svg(figure, f"Mapped scores of {name} against {len(mapped)} judgments")
+        return svg(figure, f"{what}s of {name} against {len(scores)} judgments")

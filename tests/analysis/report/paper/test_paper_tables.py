@@ -205,7 +205,7 @@ def test_every_table_names_its_number_and_what_differs(paper: Page) -> None:
     assert {f"Table 5.{n}" for n in (1, 2, 3, 4, 7, 8, 9)} <= numbers
     assert all("What differs" in table.note for table in tables)
     html = paper.html()
-    assert all(f"Figure {n}" in html for n in ("2.2", "4.2", "4.6", "4.7", "5.1", "5.3"))
+    assert all(f"Figure {n}" in html for n in ("2.2", "4.2", "4.5", "4.6", "4.7", "5.1", "5.3"))
     assert "$\\mathdefault" not in html
     needs = missing(paper)
     assert len(needs) == 2 and needs[0].startswith("Figure 5.2") and needs[1].startswith("Table 5.10")
