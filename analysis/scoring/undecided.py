@@ -21,32 +21,31 @@ def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candida
     ----------
     tables : system, query_id, result_id, score: everything that the systems scored; a system that scores none of the
         undecided pairs is not named
-    candidates : the systems, whose directions they tell
+    candidates : the systems, with their scores of the judged pairs
     judgments : with the pairs that nobody could decide, where they are known
     """
     blank = judgments.undecided
     if blank is None or blank.empty:
         return []
-    seen = pd.concat([judgments.frame[PAIR].astype("str"), blank[PAIR].astype("str")], ignore_index=True)
-    undecided = np.arange(len(seen)) >= len(judgments.frame)
-    key = pd.MultiIndex.from_frame(seen)
-    higher = {candidate.name: candidate.direction.higher for candidate in candidates}
+    wanted = blank[PAIR].astype("str")
+    known = {candidate.name: candidate for candidate in candidates}
     said = []
     for scores in tables:
         for name, rows in scores.groupby("system", sort=False):
-            if str(name) not in higher:
+            candidate = known.get(str(name))
+            if candidate is None:
                 continue
-            own = pd.MultiIndex.from_frame(rows[PAIR].astype("str"))
-            place = own.get_indexer(key)
-            score = np.where(place >= 0, rows["score"].to_numpy(dtype=float)[place], np.nan)
+            own = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
+            score = np.r_[candidate.given, own["score"].to_numpy(dtype=float)]
+            undecided = np.arange(len(score)) >= len(candidate.given)
             if not np.isfinite(score[undecided]).any():
                 continue
-            shares = shares_by_third(score if higher[str(name)] else -score, undecided)
+            shares = shares_by_third(score if candidate.direction.higher else -score, undecided)
             if shares is not None:
                 said.append(f"{name} " + ", ".join(f"{share:.1%}" for share in shares))
     by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
     have = "is undecided and has" if len(blank) == 1 else "are undecided and have"
-    return [f"{len(blank)} of {len(seen)} pairs that people saw {have} no part{by_score}."]
+    return [f"{len(blank)} of {len(judgments) + len(blank)} pairs that people saw {have} no part{by_score}."]
 
 
 def shares_by_third(score: np.ndarray, undecided: np.ndarray) -> list[float] | None:
