@@ -2,19 +2,22 @@
 
     python scripts/judges.py diras [--data ../shared/data] [--studies 300]
     python scripts/judges.py viescore [--studies 100]
+    python scripts/judges.py passages [--studies 200] [--seed 12]
 
 `diras`: 11 questions x 60 paragraphs (two annotators, GPT-4, an embedding whose cosine is the system that is scored).
 A study draws 12 questions with replacement and 12 paragraphs of each, likelier where the system ranks them high; to
 have each question as often as it is drawn, the collection is twenty copies of it. `viescore`: 376 prompts x 5 or 9
 pictures (three people, 16 vision-language models; `llava_0shot` stands for the system). A study draws 40 prompts and 3
-pictures of each.
+pictures of each. `passages`: made up, of another shape: 250 queries x 120 passages on four grades, a system with tied
+scores, 33 judges from good to useless, one that says the same of everything, one that answers for half of the queries
+only, one that was given the richer half of them; a study draws 25 queries and 15 passages of each.
 
 Judges: those of the data; noise; the best one upside down; one that refuses a third of the pairs, mostly those that
 people like; one that is the system itself (circular). Each judged the whole collection, or (with --sampled) the drawn
-queries alone. Every row: bias, the same over the standard deviation, coverage of 95 % intervals, and mean width against
-people alone. Rivals, for the relevant share: the mean with prediction-powered inference, weighted by design but with
-pairs taken for independent (Angelopoulos, Duchi and Zrnic 2023); the same without weights; the judge alone, its grades
-read as shares; and its grades instead of their worth, with weight one.
+queries alone. Two tables: coverage of 95 % intervals and mean width against people alone, by judge and index; and for
+the relevant share bias, the same over the standard deviation, coverage and width of every way. Ways beside ours: the
+mean of ppi_py (Angelopoulos, Duchi and Zrnic 2023), weighted by design or not; the judge alone, its grades read as
+shares; and its grades instead of their worth, with weight one. ppi_py comes with `pip install ppi-python`.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class World:
     Parameters
     ----------
     pairs : query_id, result_id, judgment (0 to 1), relevant_share, score (the system's)
-    judges : each judge's grade of every pair, NaN where there is no answer
+    judges : each judge's grade of every pair, NaN where there is no answer, -inf where it was not given the pair
     queries, results : how many a study draws
     """
 
@@ -132,34 +135,57 @@ def viescore(folder: Path) -> World:
     return World(pairs, by_name, 40, 3)
 
 
-def prediction_powered(y: np.ndarray, m: np.ndarray, everywhere: np.ndarray, w: np.ndarray) -> tuple[float, float]:
-    """A mean and its standard error: independent pairs of weights w, one tuned weight (Angelopoulos, Duchi and Zrnic
-    2023, equation of the mean)."""
-    w = w / w.mean()
-    covariance = np.cov(w * y, w * m)
-    power = covariance[0, 1] / covariance[1, 1] / (1 + len(y) / len(everywhere)) if covariance[1, 1] > 0 else 0.0
-    value = np.mean(w * (y - power * m)) + power * everywhere.mean()
-    variance = np.var(w * (y - power * m), ddof=1) / len(y) + power**2 * everywhere.var(ddof=1) / len(everywhere)
-    return float(value), float(np.sqrt(variance))
+def passages(folder: Path) -> World:
+    """Made up: four grades, relevant from the third on; a system whose scores are tied; judges of every quality."""
+    random = np.random.default_rng(SEED)
+    queries, depth = 250, 120
+    query = np.repeat(np.arange(queries), depth)
+    truth = random.normal(size=queries * depth) + 0.7 * random.normal(size=queries)[query]
+    grade = np.digitize(truth, [0.3, 1.2, 2.0]).astype(float)
+    ids = {"query_id": [f"q{k:03d}" for k in query], "result_id": [f"p{k:05d}" for k in range(len(query))]}
+    score = np.round(0.6 * truth + 0.8 * random.normal(size=len(truth)), 1)
+    pairs = pd.DataFrame({**ids, "judgment": grade / 3, "relevant_share": (grade >= 2) * 1.0, "score": score})
+    judges = {}
+    for number, noise in enumerate(np.geomspace(0.3, 6, 33), start=1):
+        lean = 0.5 * random.normal(size=queries)[query] + random.uniform(0, 0.5) * score
+        seen = truth + lean + noise * random.normal(size=len(truth))
+        judges[f"judge {number}"] = np.digitize(seen, np.quantile(seen, [0.4, 0.7, 0.9])).astype(float)
+    # given half of the queries, those that are richer
+    rich = np.bincount(query, grade)[query] > np.median(np.bincount(query, grade))
+    judges |= {"the same of everything": np.ones(len(truth))}
+    judges["no answer for half of the queries"] = np.where(query % 2 == 0, judges["judge 5"], np.nan)
+    judges["given the richer half of the queries"] = np.where(rich, judges["judge 5"], -np.inf)
+    return World(pairs, judges | special_judges(judges["judge 5"], pairs["relevant_share"].to_numpy(), score), 25, 15)
 
 
 def rivals(
     y: np.ndarray, rows: np.ndarray, query: np.ndarray, weight: np.ndarray, grades: np.ndarray
 ) -> dict[str, tuple[float, float]]:
-    """Estimates of the relevant share and their standard errors."""
+    """Estimates of the relevant share and half the widths of their 95 % intervals."""
     lowest, highest = np.nanmin(grades), np.nanmax(grades)
-    m = np.nan_to_num((grades - lowest) / (highest - lowest), nan=0.0)  # a refusal as grade 0, as tools have it
-    one = np.ones(len(y))
+    # a refusal as grade 0, as tools have it
+    m = np.nan_to_num((grades - lowest) / max(highest - lowest, 1e-9), nan=0.0)
     residual = weight * (y - m[rows])
     by_query = np.bincount(query, residual - weight * residual.sum() / weight.sum())
     clusters = len(by_query)
     raw = np.sqrt(clusters / (clusters - 1) * np.sum((by_query / weight.sum()) ** 2))
     return {
-        "prediction-powered, by design": prediction_powered(y, m[rows], m, weight),
-        "prediction-powered": prediction_powered(y, m[rows], m, one),
-        "judge alone": (float(m.mean()), float(m.std(ddof=1) / np.sqrt(len(m)))),
-        "raw grades, weight one": (float(m.mean() + residual.sum() / weight.sum()), float(raw)),
+        "ppi_py, by design": prediction_powered(y, m[rows], m, weight / weight.mean()),
+        "ppi_py, unweighted": prediction_powered(y, m[rows], m, None),
+        "judge alone": (float(m.mean()), NORMAL * float(m.std(ddof=1) / np.sqrt(len(m)))),
+        "raw grades, weight one": (float(m.mean() + residual.sum() / weight.sum()), NORMAL * float(raw)),
     }
+
+
+def prediction_powered(
+    y: np.ndarray, m: np.ndarray, everywhere: np.ndarray, weight: np.ndarray | None
+) -> tuple[float, float]:
+    """The mean that ppi_py gives, and half the width of its interval."""
+    from ppi_py import ppi_mean_ci
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = (float(end[0]) for end in ppi_mean_ci(y, m, everywhere, alpha=0.05, w=weight))
+    return (low + high) / 2, (high - low) / 2
 
 
 def one_study(
@@ -174,41 +200,41 @@ def one_study(
     options = ScoringOptions(replicates=replicates, measures=(), method="none", directions={"*": "higher"})
     scores = world.pairs[[*PAIR, "score"]]
     candidate = candidate_of(pairs, "system", scores, options)
-    table = world.pairs[PAIR].assign(rating=grades)
+    table = world.pairs[PAIR].assign(rating=grades)[~np.isneginf(grades)]
+    grades = np.where(np.isneginf(grades), np.nan, grades)
     if sampled:
         table = table[table["query_id"].isin(pairs.queries)]
-    helped = assist_scores(pairs, [candidate], {"system": scores}, read_judge(table), options).systems["system"]
+    helped = assist_scores(pairs, [candidate], {"system": scores}, read_judge(table), options, INDICES)
     ends: dict[str, dict[str, tuple[float, float, float]]] = defaultdict(dict)
     for index in INDICES:
-        for way, each in (("people", helped[index].people), ("with the judge", helped[index].estimate)):
+        figure = helped.systems["system"][index]
+        for way, each in (("people alone", figure.people), ("relstudy", figure.estimate)):
             ends[way][index] = tuple(np.nan if v is None else v for v in (each.value, each.low, each.high))
-    for way, (value, error) in rivals(
-        judged["relevant_share"].to_numpy(), rows, pairs.query, 1 / given, grades
-    ).items():
-        ends[way]["relevant_share"] = (value, value - NORMAL * error, value + NORMAL * error)
+    for way, (value, half) in rivals(judged["relevant_share"].to_numpy(), rows, pairs.query, 1 / given, grades).items():
+        ends[way]["relevant_share"] = (value, value - half, value + half)
     return ends
 
 
 def simulate(
-    world: World, grades: np.ndarray, studies: int, replicates: int, sampled: bool = False
+    world: World, grades: np.ndarray, studies: int, replicates: int, sampled: bool = False, seed: int = SEED
 ) -> dict[str, dict[str, np.ndarray]]:
     """Every way's values and ends, float [studies, 3] by way and index; every judge meets the same studies."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     runs = [one_study(world, grades, random, replicates, sampled) for _ in range(studies)]
     return {way: {index: np.array([run[way][index] for run in runs]) for index in runs[0][way]} for way in runs[0]}
 
 
-def told(truth: float, ends: np.ndarray, people: np.ndarray) -> list[str]:
+def told(truth: float, ends: np.ndarray, people: np.ndarray) -> tuple[float, str, float, float]:
     """Bias, the same over the standard deviation, coverage, and mean width against people alone."""
     value, low, high = ends.T
     covered = np.mean((low <= truth) & (truth <= high))
     width = np.nanmean(high - low) / np.nanmean(people[:, 2] - people[:, 1])
     bias, spread = np.nanmean(value) - truth, np.nanstd(value)
     over = f"{bias / spread:+.2f}" if spread > 1e-9 else "–"
-    return [f"{bias:+.3f}", over, f"{covered:.3f}", f"{width:.2f}"]
+    return float(bias), over, float(covered), float(width)
 
 
-WORLDS: dict[str, Callable[[Path], World]] = {"diras": diras, "viescore": viescore}
+WORLDS: dict[str, Callable[[Path], World]] = {"diras": diras, "viescore": viescore, "passages": passages}
 
 
 def main() -> None:
@@ -219,20 +245,32 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--sampled", action="store_true", help="the judge judged the drawn queries alone")
     parser.add_argument("--judge", action="append", help="only this judge; may be repeated")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the studies that are drawn")
     given = parser.parse_args()
     world = WORLDS[given.world](given.data)
     truth = world.truth()
     print("truth:", ", ".join(f"{index} {truth[index]:.3f}" for index in INDICES))
-    print(f"{given.studies} studies of {world.queries} queries x {world.results} pairs, {given.replicates} replicates")
-    header = ["judge", "index", "way", "bias", "bias/SD", "coverage", "width"]
+    print(
+        f"{given.studies} studies of {world.queries} queries x {world.results} pairs, {given.replicates} replicates, "
+        f"seed {given.seed}. Coverage, and width against people alone:"
+    )
+    brief, rows = [], []
     for name in progress(given.judge or list(world.judges), "judges"):
-        by_way = simulate(world, world.judges[name], given.studies, given.replicates, given.sampled)
-        rows = []
-        for index in INDICES:
-            for way in (way for way in by_way if index in by_way[way]):
-                rows.append([name, index, way, *told(truth[index], by_way[way][index], by_way["people"][index])])
-        print_table(rows, header)
-        print(flush=True)
+        by_way = simulate(world, world.judges[name], given.studies, given.replicates, given.sampled, given.seed)
+        people = by_way["people alone"]
+        for way, label in (("people alone", "people alone"), ("relstudy", name)):
+            figures = [told(truth[index], by_way[way][index], people[index]) for index in INDICES]
+            line = [label, *(f"{covered:.3f}, {width:.2f}" for *_, covered, width in figures)]
+            if line not in brief:
+                brief.append(line)
+        for way, by_index in by_way.items():
+            bias, over, covered, width = told(
+                truth["relevant_share"], by_index["relevant_share"], people["relevant_share"]
+            )
+            rows.append([name, way, f"{bias:+.3f}", over, f"{covered:.3f}", f"{width:.2f}"])
+    print_table(brief, ["judge", *(index.replace("_", " ") for index in INDICES)])
+    print("\nThe relevant share:")
+    print_table(rows, ["judge", "way", "bias", "bias/SD", "coverage", "width"])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.common.console import print_json, print_table
-from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
@@ -34,16 +33,12 @@ def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int
     relstudy judge-check my-study --judge model
     """
     from relstudy.analysis.judges.check import check_judge_against
-    from relstudy.analysis.judges.study import read_judged_study
+    from relstudy.analysis.judges.study import judge_file, read_judged_study
     from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.common.tables import read_json
 
     options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
-    path = folder / "judges" / f"{name}.csv" if not Path(name).is_file() else Path(name)
-    if not path.is_file():
-        there = sorted(each.stem for each in (folder / "judges").glob("*.csv"))
-        known = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
-        raise RelstudyError(f"{path}: there is no such judge; {known}")
+    path = judge_file(folder, name)
     study = read_judged_study(folder, path, options, judgments)
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
     described = path.with_suffix(".json")

@@ -106,7 +106,7 @@ def check_judge_against(
     of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
     rankings = {each.name: of_rows[each.name] * (1 if each.direction.higher else -1) for each in candidates}
     unweighed = check_weighting(universe)
-    terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used) for e in candidates}
+    terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, EXPECTED) for e in candidates}
     circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
     bias = {name: context.estimate(each) for name, each in _biases(terms).items()}
     return JudgeCheck(

@@ -26,6 +26,9 @@ from relstudy.common.estimates import Estimate
 NEAREST = 1e-4
 """Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
 
+ROUNDING = 1e-12
+"""A bracket that varies by less is zero: it costs no degree of freedom. Indices are at most 1, doubles hold 1e-16."""
+
 
 def _logit(values: np.ndarray) -> np.ndarray:
     clipped: np.ndarray = special.logit(np.clip(values, NEAREST, 1 - NEAREST))
@@ -171,9 +174,9 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
 
 
 def _varies(bracket: BootstrapStatistic) -> bool:
-    """Whether a bracket is there in nearly all replicates, and differs between them."""
+    """Whether a bracket is there in nearly all replicates, and differs between them by more than rounding."""
     low, high = percentile_interval(bracket.replicates)
-    return bool(np.isfinite(bracket.value) and np.isfinite(low) and high > low)
+    return bool(np.isfinite(bracket.value) and np.isfinite(low) and high - low > ROUNDING)
 
 
 def _tuned(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,15 +45,26 @@ class PairSet:
         own = None if self.own is None else np.full(len(self.row), self.own)
         return _retrieval(Retrieval(self.row, relevance, self.times), self.ranking, self.weight, own, thresholds)
 
-    def correlations(self, judgment: np.ndarray, spread: np.ndarray, order: np.ndarray) -> Figures:
+    def correlations(
+        self, judgment: np.ndarray, spread: np.ndarray, order: np.ndarray, wanted: tuple[str, ...]
+    ) -> Figures:
         """Correlation with judgments that are known in mean and variance, and rank correlation with their order."""
         known = CorrelationBootstrap(self.row, judgment, self.times, self.weight, spread)
         ranked = CorrelationBootstrap(self.row, order, self.times, self.weight)
-        return known.correlate(self.mapped, ("pearson",)) | ranked.correlate(self.mapped, ("spearman", "kendall"))
+        of_ranks = tuple(name for name in wanted if name != "pearson")
+        return known.correlate(self.mapped, tuple(set(wanted) - set(of_ranks))) | ranked.correlate(
+            self.mapped, of_ranks
+        )
 
 
-def terms_of(universe: Universe, candidate: Candidate, scores: np.ndarray, used: np.ndarray) -> dict[str, Terms]:
-    """Every index of a system, by name.
+def terms_of(
+    universe: Universe,
+    candidate: Candidate,
+    scores: np.ndarray,
+    used: np.ndarray,
+    indices: Collection[str] | None = None,
+) -> dict[str, Terms]:
+    """Indices of a system, by name.
 
     Correlations are of mapped scores where there are any: those of people out of fold as ever, those in the brackets,
     whose mean is zero whatever is correlated, by the one mapping of all judged pairs.
@@ -61,15 +73,17 @@ def terms_of(universe: Universe, candidate: Candidate, scores: np.ndarray, used:
     ----------
     scores : float [rows of the judge's table], the system's, as they are
     used : bool [judged pairs], those that count for the system
+    indices : which; None gives every index, which takes twice as long as one
     """
     context, worth = universe.context, universe.worth
+    correlations = tuple(name for name in CORRELATIONS if indices is None or name in indices)
     ranking = scores if candidate.direction.higher else -scores
     mapped = ranking
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
     thresholds = thresholds_at(ranking, universe.weight, SHARES)
     thresholds[-1] = -np.inf  # all pairs, also judged ones that the judge was not given
-    people = _of_people(universe, candidate, used, thresholds)
+    people = _of_people(universe, candidate, used, thresholds, correlations)
     both = used & universe.given
     rows = universe.row_of_judged[both]
     sets = [(rows, context.draws.row[both], context.draws.times, context.design[both], context.own)]
@@ -84,12 +98,14 @@ def terms_of(universe: Universe, candidate: Candidate, scores: np.ndarray, used:
     for of_table, row, times, weight, own in sets:
         pairs = PairSet(row, times, weight, own, ranking[of_table], mapped[of_table])
         figures = pairs.retrieval(worth.relevance[of_table], thresholds)
-        figures |= pairs.correlations(worth.judgment[of_table], worth.spread[of_table], worth.order[of_table])
+        said = (worth.judgment[of_table], worth.spread[of_table], worth.order[of_table])
+        figures |= pairs.correlations(*said, correlations)
         by_set.append(figures)
     replicates = context.draws.counts.shape[1]
     return {
         name: Terms(figure, *(_in_every_replicate(each[name], replicates) for each in by_set))
         for name, figure in people.items()
+        if indices is None or name in indices
     }
 
 
@@ -105,7 +121,9 @@ def _retrieval(
     return figures
 
 
-def _of_people(universe: Universe, candidate: Candidate, used: np.ndarray, thresholds: np.ndarray) -> Figures:
+def _of_people(
+    universe: Universe, candidate: Candidate, used: np.ndarray, thresholds: np.ndarray, correlations: tuple[str, ...]
+) -> Figures:
     """The indices from people's judgments alone; those that the design cannot estimate are withheld."""
     context = universe.context
     own = None if context.own is None else np.full(int(used.sum()), context.own)
@@ -117,7 +135,7 @@ def _of_people(universe: Universe, candidate: Candidate, used: np.ndarray, thres
             name: replace(figure, withheld=reason) if name.startswith(tuple(LIMITED)) else figure
             for name, figure in figures.items()
         }
-    return context.compared_correlations(candidate, used, CORRELATIONS, collection=True) | figures
+    return context.compared_correlations(candidate, used, correlations, collection=True) | figures
 
 
 def _in_every_replicate(figure: BootstrapStatistic, replicates: int) -> BootstrapStatistic:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -85,6 +85,7 @@ def assist_scores(
     scores: Mapping[str, pd.DataFrame],
     judge: JudgeTable,
     options: ScoringOptions,
+    indices: Collection[str] | None = None,
 ) -> AssistedScores:
     """Every index of every system with a judge's help.
 
@@ -93,6 +94,7 @@ def assist_scores(
     candidates : the systems, as they are scored against `pairs`
     scores : each system's table (query_id, result_id, score), which holds every pair that the judge was given
     judge : its table
+    indices : of the systems, which; None gives every index
 
     Raises
     ------
@@ -110,16 +112,23 @@ def assist_scores(
         )
     of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
     clusters, level = context.draws.queries, options.level
-    terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used) for each in candidates}
+    kept = None if indices is None else {*indices, *INDICES}
+    terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept) for each in candidates}
     systems = {
-        name: {index: assist(each, clusters, transform_of(index), level) for index, each in by_index.items()}
+        name: {
+            index: assist(each, clusters, transform_of(index), level)
+            for index, each in by_index.items()
+            if indices is None or index in indices
+        }
         for name, by_index in terms.items()
     }
     differences = {}
     for first, second in combinations(candidates, 2):
         both = first.used & second.used
         left, right = (
-            terms[each.name] if (each.used == both).all() else terms_of(universe, each, of_rows[each.name], both)
+            terms[each.name]
+            if (each.used == both).all()
+            else terms_of(universe, each, of_rows[each.name], both, INDICES)
             for each in (first, second)
         )
         for index in INDICES:

@@ -15,6 +15,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rated import BESIDE, judgments_with_ratings, read_calibrated
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.calibration.judgments import read_judgments
+from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import score_files, table_in
 from relstudy.mapping.fitted import FittedMapping
@@ -40,14 +41,30 @@ class JudgedStudy:
     notes: tuple[str, ...]
 
 
+def judge_file(folder: Path, name: str) -> Path:
+    """The table of a study's judge, or of a file.
+
+    Raises
+    ------
+    RelstudyError
+        where there is no such judge
+    """
+    path = folder / "judges" / f"{name}.csv" if not Path(name).is_file() else Path(name)
+    if not path.is_file():
+        there = sorted(each.stem for each in (folder / "judges").glob("*.csv"))
+        known = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
+        raise RelstudyError(f"{path}: there is no such judge; {known}")
+    return path
+
+
 def read_judged_study(
     folder: Path,
-    judge: Path,
+    judge: Path | JudgeTable,
     options: ScoringOptions,
     judgments: Path | None = None,
     fitted: Mapping[str, FittedMapping] | None = None,
 ) -> JudgedStudy:
-    """Read a judge's table, and what is in FOLDER to hold it against.
+    """Read a judge's table, if it is not read yet, and what is in FOLDER to hold it against.
 
     Systems without a score for every pair that the judge was given, or the judge itself under its name, have no part;
     a note names them.

@@ -70,7 +70,7 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
     ]
     notes: Sequence[str] = study.notes
     if study.candidates:
-        assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options)
+        assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES)
         blocks.append(_table(assisted))
         notes = (*notes, *assisted.notes)
     return [*blocks, *(Paragraph(note, quiet=True) for note in notes)]

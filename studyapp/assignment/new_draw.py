@@ -73,4 +73,6 @@ def set_aside(folder: Path) -> Path:
     for name in DRAWN_FILES:
         if (folder / name).is_file():
             shutil.move(folder / name, kept / name)
+    if (folder / "rounds").is_dir():
+        shutil.move(folder / "rounds", kept / "rounds")
     return kept

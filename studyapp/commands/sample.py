@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
-    from relstudy.studyapp.sampling.next_round import NextRound
+    from relstudy.studyapp.sampling.further_pairs import Extended
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -33,7 +34,10 @@ OPTION_GROUPS = {
     ),
     "A pool of the systems' first results": ("depth", "outside"),
     "Cost and what can be estimated": ("raters", "seconds", "good", "skill"),
-    "A second round": ("from-mappings", "mappings", "judgments", "same-queries"),
+    "A further round": (
+        *("from-mappings", "mappings", "judgments", "same-queries"),
+        *("next", "judge", "pairs", "aim"),
+    ),
 }
 
 
@@ -134,7 +138,7 @@ OPTION_GROUPS = {
 @click.option(
     "--judgments",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="With --from-mappings: the judgments so far. [default: FOLDER/judgments.csv]",
+    help="With --from-mappings or --next: the judgments so far. [default: FOLDER/judgments.csv]",
 )
 @click.option(
     "--same-queries", is_flag=True, help="With --from-mappings: draw for the last round's queries, not for new ones."
@@ -144,8 +148,17 @@ OPTION_GROUPS = {
     type=click.Choice(["image", "text"]),
     default="image",
     show_default=True,
-    help="With --from-mappings: which way of asking.",
+    help="With --from-mappings or --next: which way of asking.",
 )
+@click.option(
+    "--next",
+    "by_judge",
+    is_flag=True,
+    help="Add a round for the last round's queries, where people's judgments tell most beside --judge.",
+)
+@click.option("--judge", help="With --next: the judge, FOLDER/judges/NAME.csv, that was given all candidates.")
+@click.option("--pairs", type=click.IntRange(1), help="With --next: how many new pairs, on average. [default: 500]")
+@click.option("--aim", help="With --next: the index that they are to tell most of. [default: average_precision]")
 @click.option("--preview", is_flag=True, help="Say what would be drawn; write nothing.")
 @click.option(
     "--overwrite",
@@ -178,6 +191,10 @@ def sample(
     judgments: Path | None,
     same_queries: bool,
     paradigm: str,
+    by_judge: bool,
+    judge: str | None,
+    pairs: int | None,
+    aim: str | None,
     preview: bool,
     overwrite: bool,
     as_json: bool,
@@ -193,11 +210,24 @@ def sample(
       relstudy sample my-study --depth 100 --good 0.005
       relstudy sample my-study --systems keywords,colour --results 8 --one-from-each
       relstudy sample my-study --from-mappings
+      relstudy sample my-study --next --judge model --pairs 500 --aim average_precision
     """
     from relstudy.studyapp.sampling.first_round import ASSUMED_GOOD, SampleOptions, base_pages, draw_sample
 
     study = _study(folder)
     cost = cost_of(folder, study, raters, seconds)
+    if by_judge:
+        if judge is None or from_mappings:
+            raise click.UsageError("--next goes with --judge NAME, and not with --from-mappings")
+        from relstudy.studyapp.commands.sample_judge import draw_by_judge
+
+        chosen = click.get_current_context().get_parameter_source("floor") is ParameterSource.COMMANDLINE
+        draw_by_judge(
+            folder, judge, pairs, aim, floor if chosen else None, paradigm, seed, judgments, cost, as_json, preview
+        )
+        return
+    if judge or pairs or aim:
+        raise click.UsageError("--judge, --pairs and --aim go with --next")
     if from_mappings:
         from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round
 
@@ -210,7 +240,7 @@ def sample(
         print_next_round(folder, added, later, cost, as_json, preview)
         return
     if mappings or judgments or same_queries:
-        raise click.UsageError("--mappings, --judgments and --same-queries go with --from-mappings")
+        raise click.UsageError("--mappings, --judgments and --same-queries go with --from-mappings or --next")
     rated = None if preview else _ratings_of(folder)
     if rated and not overwrite:
         raise RelstudyError(
@@ -249,7 +279,7 @@ def sample(
         click.echo("A server that is running must be started again.")
 
 
-def write(folder: Path, drawn: Sample | NextRound, *, keep_old: bool = False) -> Path | None:
+def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> Path | None:
     """Write pairs.csv, design.json, pool.csv where there is a pool, and the scores of built-in systems.
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.

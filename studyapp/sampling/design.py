@@ -56,6 +56,8 @@ class Round:
     outside : results per query that are drawn from outside the pool, all alike
     strata : strata of about equal expected number, by inclusion probability, that each query's results are spread over
     from_each : results that every system draws by itself, one of them for each page; 0: the systems draw together
+    judge : the automatic judge by whose grades a later round is shaped; empty: none
+    aim : the index that such a round is to tell most of
     """
 
     number: int
@@ -74,6 +76,8 @@ class Round:
     outside: int = 0
     strata: int = 1
     from_each: int = 0
+    judge: str = ""
+    aim: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,18 +12,20 @@ import pandas as pd
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import PAGE, read_pairs, round_column
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
+from relstudy.studyapp.sampling.design import Design, Round, population_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
-from relstudy.studyapp.sampling.first_round import number_pairs, one_table, pool_table
-from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
-from relstudy.studyapp.sampling.population import Eligible
-from relstudy.studyapp.sampling.query_draw import draw_results
+from relstudy.studyapp.sampling.further_pairs import (
+    Extended,
+    drawn_pairs,
+    extend,
+    queries_of_last_draw,
+    sources_of_rounds,
+)
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
-from relstudy.studyapp.sampling.sources import Source, foreign_tables, is_built_in, open_sources
+from relstudy.studyapp.sampling.sources import Source
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
@@ -72,29 +74,17 @@ class EarlierRounds:
 
 
 @dataclass(frozen=True, eq=False)
-class NextRound:
+class NextRound(Extended):
     """A further round.
 
     Parameters
     ----------
-    pairs : all pairs of all rounds, with their combined probabilities
-    design : with the new round as its last
     plan : the new round's shapes, and the responses to expect
-    new : how many of the pairs are new
     before : uniformity of the judgments so far (`relstudy.analysis.indices.uniformity.uniformity_table`)
-    smallest : smallest inclusion probability of any candidate of the queries concerned
-    scores : what the systems said of these queries
-    pool : as `Sample` has it, of the queries of all rounds of this way of asking
     """
 
-    pairs: pd.DataFrame
-    design: Design
     plan: RoundPlan
-    new: int
     before: pd.DataFrame
-    smallest: float
-    scores: ScoreTableWriter
-    pool: pd.DataFrame | None = None
 
 
 def draw_next_round(
@@ -109,12 +99,8 @@ def draw_next_round(
     """
     collection = Collection.load(folder)
     design = Design.load(folder)
-    pairs = _drawn_pairs(folder / "pairs.csv")
-    asked = dict.fromkeys(
-        stamp.rpartition(":")[0] for this in design.rounds for stamp in this.systems.values() if is_built_in(stamp)
-    )
-    sources = open_sources(folder, collection, [*asked, *map(str, foreign_tables(folder))], progress)
-    design.check_stamps(sources)
+    pairs = drawn_pairs(folder / "pairs.csv")
+    sources = sources_of_rounds(folder, collection, design, progress)
     judged = read_judgments(judgments).frame[[*PAIR, "judgment"]]
     earlier = EarlierRounds(design, pairs, judged, read_mappings(mappings))
     return draw_next_round_from(collection, sources, earlier, options, progress)
@@ -178,117 +164,24 @@ def draw_next_round_from(
         outside=last.outside,
         strata=last.strata,
     )
-    design = Design((*design.rounds, this))
-    drawn = {query.id for query in queries}
-    old = pairs[pairs["paradigm"] == options.paradigm]
-    touched = [*queries, *(collection[name] for name in old["query_id"].unique() if name not in drawn)]
-    old_of = dict(iter(old.groupby("query_id")))
-    updated = pairs["inclusion_probability"].to_numpy(dtype=float).copy()
-    firsts = _first_drawn(pairs, last.number)
-    scores = ScoreTableWriter(collection.ids, len(touched))
-    smallest = 1.0
-    pools: list[pd.DataFrame] = []
-    parts: list[dict[str, np.ndarray]] = []
-    for step in progress(range(len(touched)), "Queries", len(touched)):
-        query = touched[step]
-        said = scores_of(query, sources)
-        drawn_from = population_of(design.rounds[0], query, collection, said)
-        shapes = {
-            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources), drawn_from)
-            for each in design.rounds
-        }
-        chances = shapes[number]
-        everywhere = design.combine({key: value.probability for key, value in shapes.items()}, query.kind)
-        smallest = min(smallest, float(everywhere.min()))
-        taken = np.empty(0, dtype=np.int64)
-        old_pairs = old_of.get(query.id)
-        if old_pairs is not None:
-            taken = np.array([collection.position(name) for name in old_pairs["result_id"]], dtype=np.int64)
-            given_query = {key: value.at(taken) for key, value in shapes.items()}
-            rows = old_pairs.index.to_numpy()
-            updated[rows] = design.combine(given_query, query.kind)
-            for key, first_drawn in design.by_round(given_query, query.kind).items():
-                firsts[key][rows] = first_drawn
-        keep = taken
-        if query.id in drawn:
-            new = draw_results(this, query, chances, collection, rng)
-            fresh = ~np.isin(new["position"], taken)
-            new = {name: column[fresh] for name, column in new.items()}
-            keep = np.r_[taken, new["position"]]
-            given_query = {key: value.at(new["position"]) for key, value in shapes.items()}
-            new["inclusion_probability"] = design.combine(given_query, query.kind)
-            for key, first_drawn in design.by_round(given_query, query.kind).items():
-                new[round_column(key)] = first_drawn
-            parts.append({**new, "query": np.full(len(new["position"]), step)})
-        scores.add(query.id, said, drawn_from.eligible, keep)
-        if this.depth is not None:
-            pools.append(pool_table(query, drawn_from.candidates, this.depth, collection))
-    for name in pairs.loc[pairs["paradigm"] != options.paradigm, "query_id"].unique():
-        query = collection[name]
-        of_query = pairs.loc[pairs["query_id"] == name, "result_id"]
-        keep = np.array([collection.position(item) for item in of_query], dtype=np.int64)
-        said = scores_of(query, sources)
-        scores.add(name, said, Eligible.of(query, collection), keep)
-        if this.depth is not None:
-            drawn_from = population_of(design.rounds[0], query, collection, said)
-            pools.append(pool_table(query, drawn_from.candidates, this.depth, collection))
-    added = one_table(parts).assign(block="unique")
-    if added.empty:
-        raise RelstudyError(
-            "the new round proposes no pair that is not in pairs.csv already; draw more queries or results"
-        )
-    first = 1 + max((int(text) for text in pairs["pair_id"].str.extract(r"(\d+)$")[0].dropna()), default=0)
-    old = pairs.assign(inclusion_probability=updated, **{round_column(key): each for key, each in firsts.items()})
-    added = added.drop(columns=[name for name in ("pool", PAGE) if name not in pairs])
-    whole = pd.concat([old, number_pairs(added, rng, first)], ignore_index=True)
-    whole.loc[whole["paradigm"] == options.paradigm, "query_probability"] = design.query_probability(options.paradigm)
+    added = extend(collection, sources, Design((*design.rounds, this)), pairs, queries, options.paradigm, rng, progress)
     before = uniformity_table(rated, options.categories, column="judgment")
-    whole_pool = pd.concat(pools, ignore_index=True) if pools else None
-    return NextRound(whole, design, plan, len(added), before, smallest, scores, whole_pool)
-
-
-def _first_drawn(pairs: pd.DataFrame, rounds: int) -> dict[int, np.ndarray]:
-    """With which probability each pair was first drawn in each round so far, and 0 for the round to come."""
-    if rounds == 1:
-        known = {1: pairs["inclusion_probability"].to_numpy(dtype=float).copy()}
-    else:
-        # studies of which earlier rounds did not keep them learn them as far as this round's queries go
-        unknown = np.full(len(pairs), np.nan)
-        known = {
-            number: np.array(pairs.get(round_column(number), unknown), dtype=float) for number in range(1, rounds + 1)
-        }
-    return {**known, rounds + 1: np.zeros(len(pairs))}
-
-
-def _drawn_pairs(path: Path) -> pd.DataFrame:
-    """The pairs of earlier rounds; refuses a table of which a further round's probabilities cannot be told."""
-    pairs = read_pairs(path, "pair_id", "paradigm", "source", "inclusion_probability")
-    unknown = int(pairs["inclusion_probability"].isna().sum())
-    if unknown:
-        raise RelstudyError(
-            f"{path}: {unknown} pairs have no inclusion probability, and a further round rests on them all"
-        )
-    return pairs
-
-
-def sources_of(this: Round, sources: Sequence[Source]) -> list[Source]:
-    """The systems that took part in a round."""
-    return [source for source in sources if source.name in this.systems]
+    return NextRound(**vars(added), plan=plan, before=before)
 
 
 def _queries(
     collection: Collection, design: Design, pairs: pd.DataFrame, options: NextOptions, rng: np.random.Generator
 ) -> tuple[list[Item], float, int, int]:
     """The round's queries, their probability, how many there were to draw from, and the draw's number."""
-    last = design.rounds[-1]
     given = _given(collection, design, options.paradigm)
     if options.same_queries:
-        if options.paradigm not in last.query_probability:
-            raise RelstudyError(f"round {last.number} has no queries by {options.paradigm} to draw for again")
-        draw = [each.number for each in design.rounds if each.query_draw == last.query_draw]
-        rows = pairs["round"].isin(draw) & (pairs["paradigm"] == options.paradigm)
-        queries = [collection[name] for name in pairs.loc[rows, "query_id"].unique()]
-        return queries, last.query_probability[options.paradigm], last.population[options.paradigm], last.query_draw
+        return queries_of_last_draw(collection, design, pairs, options.paradigm)
+    judged = next((each for each in design.rounds if each.judge), None)
+    if judged is not None and not given:
+        raise RelstudyError(
+            f"round {judged.number} was shaped by judge {judged.judge}, who knows the drawn queries alone; draw for "
+            "these again (--same-queries)"
+        )
     draw_number = max(each.query_draw for each in design.rounds) + 1
     if given:
         return [collection[name] for name in given], 1.0, len(given), draw_number

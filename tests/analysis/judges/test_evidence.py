@@ -36,8 +36,8 @@ def test_a_good_judge_of_the_whole_collection_takes_a_third_off_and_alone_a_circ
     good = script.simulate(world, world.judges["gpt-4"], STUDIES, REPLICATES)
     covered = []
     for index in ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank"):
-        _, low, high = good["with the judge"][index].T
-        _, people_low, people_high = good["people"][index].T
+        _, low, high = good["relstudy"][index].T
+        _, people_low, people_high = good["people alone"][index].T
         assert np.mean(high - low) / np.mean(people_high - people_low) < 0.65, index
         assert (high - low <= people_high - people_low + 1e-12).all()
         covered += [np.mean((low <= truth[index]) & (truth[index] <= high))]

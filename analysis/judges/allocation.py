@@ -1,0 +1,139 @@
+"""Where further judgments tell most: how unsure people's answer is given the judge's grade, and how much hangs on it.
+
+A pair that an index has to be estimated from is best drawn with probability in proportion to the root of the expected
+squared residual times the index' derivative with respect to the pair's relevance (Neyman 1934; for two-stage samples
+Särndal, Swensson and Wretman 1992, chapter 12). With a judge, the residual is what its grade does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from relstudy.analysis.indices.precision_recall import SHARES, thresholds_at
+from relstudy.analysis.judges.universe import Universe
+
+PEARSON = "pearson"
+AIMS = (
+    *("relevant_share", "average_precision", "normalised_rank", PEARSON),
+    *(f"{what}_at_{share:g}" for what in ("precision", "recall") for share in SHARES[:-1]),
+)
+"""The indices that a further round can be aimed at."""
+
+
+def residual(universe: Universe, aim: str) -> np.ndarray:
+    """Root of the expected squared residual of every row of the judge's table, float64 [rows].
+
+    Of relevance, m (1 - m) with m what the grade is worth; of judgments, for correlations, their variance by grade.
+    """
+    worth = universe.worth
+    squared = worth.spread if aim == PEARSON else worth.relevance * (1 - worth.relevance)
+    root: np.ndarray = np.sqrt(np.maximum(squared, 0.0))
+    return root
+
+
+def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]) -> np.ndarray:
+    """What each candidate of the judged queries adds to an index' squared error if nobody judges it.
+
+    Parameters
+    ----------
+    aim : one of AIMS
+    rankings : per system, its scores of the judge's rows, so that higher is better
+
+    Returns
+    -------
+    float64 [systems, sampled rows], in squared units of the index; times (1 / probability - 1) and summed it is the
+    part of its variance that comes of the choice of pairs
+    """
+    rows, worth = universe.sampled, universe.worth
+    people = (worth.judgment if aim == PEARSON else worth.relevance)[rows]
+    weight, unsure = universe.sampled_weight, residual(universe, aim)[rows]
+    moved = [derivative(aim, ranking[rows], people, weight, worth.spread[rows]) for ranking in rankings]
+    squares: np.ndarray = (np.stack(moved) * unsure) ** 2
+    return squares
+
+
+def derivative(
+    aim: str, ranking: np.ndarray, people: np.ndarray, weight: np.ndarray, spread: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """The derivative of an index with respect to what people say of each pair.
+
+    Parameters
+    ----------
+    aim : one of AIMS
+    ranking : float [pairs], higher is better
+    people : float [pairs], the share of people who call the pair relevant, or their judgment (pearson)
+    weight : float [pairs], positive
+    spread : variance of what each of `people` is the mean of (pearson)
+
+    Returns
+    -------
+    float64 [pairs]; zero where the index is undefined
+
+    Examples
+    --------
+    >>> derivative("relevant_share", np.arange(4.0), np.array([0, 0, 1, 1.0]), np.ones(4)).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    total, hits = weight.sum(), float(weight @ people)
+    if aim == "relevant_share":
+        figure = weight / total
+    elif aim == PEARSON:
+        figure = _of_pearson(ranking, people, weight, spread)
+    elif "_at_" in aim:
+        what, _, share = aim.partition("_at_")
+        above = ranking >= thresholds_at(ranking, weight, (float(share),))[0]
+        retrieved = weight @ above
+        recall = weight @ (people * above) / hits if hits else 0.0
+        figure = weight * above / retrieved if what == "precision" else weight * (above - recall) / max(hits, 1e-300)
+    else:
+        figure = _of_order(aim, ranking, people, weight)
+    return np.nan_to_num(np.asarray(figure, dtype=float), posinf=0.0, neginf=0.0)
+
+
+def _of_order(aim: str, ranking: np.ndarray, relevance: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Of average precision, or of normalised rank (one minus the area under the ROC curve)."""
+    _, level = np.unique(-ranking, return_inverse=True)
+    seen, hit = np.bincount(level, weight), np.bincount(level, weight * relevance)
+    total, miss = hit.sum(), seen - hit
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if aim == "average_precision":
+            precision = np.cumsum(hit) / np.cumsum(seen)
+            value = hit @ precision / total
+            below = np.cumsum((hit / np.cumsum(seen))[::-1])[::-1]
+            return np.asarray(weight * (precision + below - value)[level] / total)
+        missed_above = np.cumsum(miss) - miss / 2
+        hits_below = total - np.cumsum(hit) + hit / 2
+        # no pair is held against itself
+        itself = weight**2 * relevance * (1 - relevance)
+        own = weight**2 * (1 - 2 * relevance)
+        pairs = total * miss.sum() - itself.sum()
+        value = (hit @ missed_above - itself.sum() / 2) / pairs
+        changed = weight * (missed_above - hits_below)[level] - own / 2
+        return np.asarray((changed - value * (weight * (miss.sum() - total) - own)) / pairs)
+
+
+def _of_pearson(
+    ranking: np.ndarray, judgment: np.ndarray, weight: np.ndarray, spread: np.ndarray | float
+) -> np.ndarray:
+    share = weight / weight.sum()
+    x, y = ranking - share @ ranking, judgment - share @ judgment
+    xx, yy = share @ (x * x), share @ (y * y + spread)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = share @ (x * y) / np.sqrt(xx * yy)
+        return np.asarray(share * (x / np.sqrt(xx * yy) - r * y / yy))
+
+
+def sizes(squares: np.ndarray) -> np.ndarray:
+    """The size of each candidate in a further round: root of the mean over systems of `expected_square`, each system
+    counting alike, float64 [rows], mean 1.
+
+    Examples
+    --------
+    >>> sizes(np.array([[1.0, 9.0, 0.0, 0.0]])).tolist()
+    [1.0, 3.0, 0.0, 0.0]
+    """
+    totals = squares.sum(axis=1, keepdims=True)
+    root: np.ndarray = np.sqrt((squares / np.where(totals > 0, totals, 1.0)).mean(axis=0))
+    return root / root.mean() if root.any() else np.ones(len(root))

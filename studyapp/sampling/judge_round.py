@@ -1,0 +1,269 @@
+"""A further round of pairs where people's judgments tell most, given what an automatic judge said of all candidates."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.judges.further import Candidates, candidates_for
+from relstudy.analysis.judges.study import JudgedStudy, read_judged_study
+from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.calibration.judgments import read_judgments
+from relstudy.common.errors import RelstudyError
+from relstudy.common.study_folder import table_in
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
+from relstudy.studyapp.sampling.further_pairs import (
+    Extended,
+    drawn_pairs,
+    extend,
+    queries_of_last_draw,
+    sizes_file,
+    sources_of,
+    sources_of_rounds,
+)
+from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
+from relstudy.studyapp.sampling.sources import Source
+from relstudy.studyapp.sampling.sources import sources_of as table_sources_of
+from relstudy.studyapp.systems.base import Progress, silent
+
+LEVELS = 50
+"""Sizes are kept as so many levels, so that a table of whole numbers gives the same probabilities again."""
+
+
+@dataclass(frozen=True)
+class JudgeRoundOptions:
+    """What to draw in a round that a judge shapes.
+
+    Parameters
+    ----------
+    judge : its table
+    pairs : how many new pairs, on average
+    aim : the index that they are to tell most of
+    floor : share given to all candidates alike
+    paradigm : image or text
+    seed : of the draw, and of the bootstrap behind the widths
+    judgments : those so far; None takes the folder's
+    """
+
+    judge: Path
+    pairs: int = 500
+    aim: str = "average_precision"
+    floor: float = 0.2
+    paradigm: str = "image"
+    seed: int = 0
+    judgments: Path | None = None
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Widths of a system's 95 % interval with the judge's help: now, and to expect with as many pairs drawn as in the
+    round before, and with those of this round; None where there is no interval."""
+
+    system: str
+    now: float | None
+    as_before: float | None
+    expected: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeRound(Extended):
+    """A further round that a judge shaped.
+
+    Parameters
+    ----------
+    sizes : the content of rounds/round-N.csv, on which the round's probabilities rest
+    widths : of the index aimed at, by system
+    notes : what a person should know, one sentence each
+    """
+
+    sizes: bytes
+    widths: tuple[Widths, ...]
+    notes: tuple[str, ...]
+
+    def write_sizes(self, folder: Path) -> None:
+        """Write what later rounds need to know this round's probabilities again."""
+        path = folder / sizes_file(self.design.rounds[-1].number)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(self.sizes)
+
+
+def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progress = silent) -> JudgeRound:
+    """Draw a further round for the last round's queries of the study in `folder`; nothing is written.
+
+    A candidate's size is the root of the expected squared residual of people's judgment, given the judge's grade,
+    times the derivative of the index with respect to it; `floor` of the round is drawn from all candidates alike. The
+    queries stay as they are, so that all probabilities stay known.
+
+    Raises
+    ------
+    RelstudyError
+        where rounds rest on several draws of queries, the judge or the systems cannot say where to ask, or fewer new
+        pairs are left than wanted
+    """
+    collection, design = Collection.load(folder), Design.load(folder)
+    pairs = drawn_pairs(folder / "pairs.csv")
+    draws = {each.query_draw for each in design.rounds if options.paradigm in each.query_probability}
+    if len(draws) > 1:
+        raise RelstudyError(
+            f"the rounds so far drew queries {len(draws)} times, so that nobody can say by which of them a query came "
+            "in; a judge's round needs one draw of queries"
+        )
+    queries, *_ = queries_of_last_draw(collection, design, pairs, options.paradigm)
+    known = sources_of_rounds(folder, collection, design, progress)
+    study, notes = _study(folder, options)
+    wanted = candidates_for(study, ScoringOptions(seed=options.seed, method="none", measures=()), options.aim)
+    number = design.rounds[-1].number + 1
+    name = f"judge-{study.judge.name}-{number}"
+    table, content, densities = _levels(wanted, queries, name)
+    stamp = hashlib.sha256(content).hexdigest()[:16]
+    source = table_sources_of(table, collection, stamp, sizes_file(number))[0]
+    last = len(densities) - 1
+    shape = ResponseShape(
+        {name: MappedTerm([0.0, last], [0.0, last])}, [k + 0.5 for k in range(last)], densities.tolist()
+    )
+    this = replace(
+        design.rounds[-1],
+        number=number,
+        systems={name: stamp},
+        results=1.0,
+        floor=options.floor,
+        seed=options.seed,
+        shapes={name: shape},
+        outside=0,
+        from_each=0,
+        judge=study.judge.name,
+        aim=options.aim,
+    )
+    sources = [*known, source]
+    open_ = [_Open.of(this, design, query, collection, sources, pairs, wanted) for query in queries]
+    this = replace(this, results=_results(open_, options.pairs))
+    random = np.random.default_rng([options.seed, number])
+    extended = extend(
+        collection, sources, Design((*design.rounds, this)), pairs, queries, options.paradigm, random, progress
+    )
+    return JudgeRound(
+        **vars(extended), sizes=content, widths=_widths(wanted, open_, this.results, options.pairs), notes=notes
+    )
+
+
+def _study(folder: Path, options: JudgeRoundOptions) -> tuple[JudgedStudy, tuple[str, ...]]:
+    """The judge beside the systems, where these have no score for other queries than the judged ones without those."""
+    scoring = ScoringOptions(seed=options.seed, method="none", measures=())
+    judge = read_judge(options.judge)
+    study = read_judged_study(folder, judge, scoring, options.judgments)
+    if study.candidates:
+        return study, study.notes
+    path = options.judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
+    judged = set(read_judgments(path).frame["query_id"])
+    of_judged = judge.without(set(judge.query_id) - judged)
+    return (study := read_judged_study(folder, of_judged, scoring, options.judgments)), study.notes
+
+
+def _levels(wanted: Candidates, queries: list[Item], name: str) -> tuple[pd.DataFrame, bytes, np.ndarray]:
+    """Each candidate's level of size; level 0 is of pairs that the judge was not given.
+
+    Returns
+    -------
+    The table as a system's scores, the file's content, and the size of each level, float64; those of a query sum to 1
+    on average
+    """
+    drawn = np.isin(wanted.query_id.astype(str), [query.id for query in queries])
+    if not drawn.any():
+        raise RelstudyError("the judge was given no candidate of the queries that the last round drew")
+    size = wanted.size[drawn]
+    edges = np.unique(np.quantile(size, np.arange(1, LEVELS) / LEVELS))
+    _, level = np.unique(np.searchsorted(edges, size, side="right"), return_inverse=True)
+    mean = np.bincount(level, size) / np.bincount(level)
+    densities = np.r_[0.0, mean] * len(queries) / size.sum()
+    ids = {"query_id": wanted.query_id[drawn], "result_id": wanted.result_id[drawn]}
+    table = pd.DataFrame({"system": name, **ids, "score": level + 1})
+    return table, table.to_csv(index=False, lineterminator="\n").encode(), densities
+
+
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """One query's candidates before the round: sizes, how many each stands for, how many of these are new, and where
+    its pairs are among `Candidates` (at), with their sizes and their probabilities given the query, of all rounds so
+    far and of the last."""
+
+    size: np.ndarray
+    new: np.ndarray
+    at: np.ndarray
+    size_at: np.ndarray
+    earlier_at: np.ndarray
+    last_at: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        this: Round,
+        design: Design,
+        query: Item,
+        collection: Collection,
+        sources: list[Source],
+        pairs: pd.DataFrame,
+        wanted: Candidates,
+    ) -> _Open:
+        said = scores_of(query, sources)
+        drawn_from = population_of(design.rounds[0], query, collection, said)
+        of_round = [
+            candidate_probabilities(each, query, collection, sources_of(each, sources), drawn_from)
+            for each in (*design.rounds, this)
+        ]
+        sized = replace(of_round[-1], probability=of_round[-1].parts.sum(axis=0))
+        names = pairs.loc[pairs["query_id"] == query.id, "result_id"]
+        taken = np.array([collection.position(name) for name in names], dtype=np.int64)
+        new = sized.times.copy()
+        listed = np.isin(sized.candidates, taken)
+        new[: len(listed)] -= listed
+        at = np.flatnonzero(wanted.query_id.astype(str) == query.id)
+        positions = np.array([collection.position(name) for name in wanted.result_id[at]], dtype=np.int64)
+        inside = sized.inside(positions)
+        at, positions = at[inside], positions[inside]
+        missed = np.prod([1 - each.at(positions) for each in of_round[:-1]], axis=0)
+        return cls(sized.probability, new, at, sized.at(positions), 1 - missed, of_round[-2].at(positions))
+
+
+def _results(open_: list[_Open], wanted: int) -> float:
+    """Results a query at which so many new pairs are drawn on average."""
+    left = sum(each.new.sum() for each in open_)
+    if wanted > left:
+        raise RelstudyError(f"{wanted} new pairs are wanted, and only {left:.0f} candidates are not drawn yet")
+    return _solved(lambda results: sum(float(np.minimum(1, results * each.size) @ each.new) for each in open_), wanted)
+
+
+def _widths(wanted: Candidates, open_: list[_Open], results: float, pairs: int) -> tuple[Widths, ...]:
+    earlier, as_before, after = (np.full(len(wanted.size), np.nan) for _ in range(3))
+
+    def more(factor: float) -> float:
+        return sum(float(np.minimum(1, factor * each.last_at) @ (1 - each.earlier_at)) for each in open_)
+
+    again = _solved(more, min(pairs, more(1e9)))
+    for each in open_:
+        missed = 1 - each.earlier_at
+        earlier[each.at] = each.earlier_at
+        as_before[each.at] = 1 - missed * (1 - np.minimum(1, again * each.last_at))
+        after[each.at] = 1 - missed * (1 - np.minimum(1, results * each.size_at))
+    return tuple(
+        Widths(system, *(wanted.width(system, earlier, each) for each in (earlier, as_before, after)))
+        for system in wanted.now
+    )
+
+
+def _solved(count: Callable[[float], float], wanted: float) -> float:
+    """The factor at which a growing function reaches a number."""
+    high = 1.0
+    while count(high) < wanted * (1 - 1e-12) and high < 1e12:
+        high *= 2
+    low = 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if count(middle) < wanted else (low, middle)
+    return high
