@@ -67,6 +67,12 @@ Examples:
 @click.option("--pairs", type=click.Path(path_type=Path), help="A pairs table to take inclusion probabilities from.")
 @click.option("--clip", is_flag=True, help="Keep calibrated values within the scale.")
 @click.option("--trust-raters", is_flag=True, help="Accept raters whose ratings look like sorted slots.")
+@click.option(
+    "--with-judge",
+    type=click.Path(path_type=Path),
+    help="Let an automatic judge's table, or that of the study's judge of this name, be one more rater, marked as a "
+    "judge: it has a part in the common scale, none in the judgments. Off unless you say so.",
+)
 @click.option("--compare", metavar="RATER", help="Compare this rater with all the others (paper, section 5.6).")
 @click.option(
     "--scores",
@@ -98,6 +104,7 @@ def calibrate(
     pairs: Path | None,
     clip: bool,
     trust_raters: bool,
+    with_judge: Path | None,
     compare: str | None,
     scores: tuple[Path, ...],
     by: str | None,
@@ -125,8 +132,8 @@ def calibrate(
         raise click.UsageError("--binary goes with --figures.")
     if scores and compare is None:
         raise click.UsageError("--scores goes with --compare.")
-    if by is not None and (out is None or compare is not None or binary is not None):
-        raise click.UsageError("--by needs a folder, -o, and goes without --compare and --binary.")
+    if by is not None and (out is None or compare is not None or binary is not None or with_judge is not None):
+        raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
     from relstudy.calibration import pipeline
     from relstudy.calibration.ratings import read_ratings
     from relstudy.common.reading import Reading
@@ -157,6 +164,11 @@ def calibrate(
     steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
     next(steps)
     rated = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
+    if with_judge is not None:
+        from relstudy.calibration import judge_rater
+
+        of_study = None if folder is None else folder / "judges" / f"{with_judge}.csv"
+        rated = judge_rater.with_judge(rated, of_study if of_study is not None and of_study.is_file() else with_judge)
     next(steps)
     result = put_on_one_scale(rated)
     if pairs is not None:

@@ -61,16 +61,18 @@ class Calibration:
         return replace(self, judgments=judgments, drawn=drawn)
 
     def calibrated_ratings(self) -> pd.DataFrame:
-        """Each rating as it came, with its value on the common scale (`calibrated`), what it weighs in its judgment
-        (`weight`) and its `block`, base or unique.
+        """Each person's rating as it came, with its value on the common scale (`calibrated`), what it weighs in its
+        judgment (`weight`) and its `block`, base or unique.
         """
         frame = self.ratings.frame
         table = frame.drop(columns=["base", "calibrated"], errors="ignore").assign(**self.ratings.scale.scale.columns())
-        return table.assign(
+        table = table.assign(
             calibrated=self.calibrated,
             weight=self.noise.weight[self.panel.rater],
             block=np.where(frame["base"], "base", "unique"),
         )
+        people = ~table["rater_id"].isin(self.ratings.judges)
+        return table if people.all() else table[people].reset_index(drop=True)
 
 
 def calibrate(
@@ -122,6 +124,7 @@ def calibrate(
         calibrated = np.clip(calibrated, panel.low, panel.high)
     weigh_raters = choice.method in WEIGHTED if weigh_raters is None else weigh_raters
     noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weigh_raters)
+    by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
     return Calibration(
         ratings=ratings,
         panel=panel,
@@ -129,9 +132,17 @@ def calibrate(
         lines=lines,
         choice=choice,
         noise=noise,
-        judgments=make_judgments(panel, calibrated, ratings.scale, noise),
-        raters=rater_profiles(panel, lines, _seconds(ratings.frame), noise),
+        judgments=make_judgments(panel, np.where(by_judge, np.nan, calibrated), ratings.scale, noise),
+        raters=_marked(rater_profiles(panel, lines, _seconds(ratings.frame), noise), ratings.judges),
     )
+
+
+def _marked(profiles: pd.DataFrame, judges: tuple[str, ...]) -> pd.DataFrame:
+    """With a column that tells judges from people, where there are judges."""
+    if not judges:
+        return profiles
+    kind = np.where(profiles["rater_id"].isin(judges), "judge", "person")
+    return profiles.assign(kind=kind)
 
 
 def _seconds(frame: pd.DataFrame) -> np.ndarray | None:

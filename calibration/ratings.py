@@ -49,6 +49,7 @@ class Ratings(Shown):
     base_rule : how the base block was found, as a phrase; None where there is none
     handed_out : how unique pairs were handed out, where the file records it, else None
     notes : what a person should be told, as sentences
+    judges : rater ids of automatic judges, whose ratings have no part in judgments
     """
 
     frame: pd.DataFrame
@@ -58,6 +59,7 @@ class Ratings(Shown):
     base_rule: str | None = None
     handed_out: HandOut | None = None
     notes: tuple[str, ...] = field(default=())
+    judges: tuple[str, ...] = field(default=())
 
     def heading(self) -> str:
         """How many ratings by how many raters."""

@@ -72,6 +72,12 @@ class ChatClient:
             raise RelstudyError(f"--base-url: {self.base_url!r} is no address; one such as http://localhost:8000/v1 is")
         if parts.username or parts.password:
             raise RelstudyError("--base-url: a name or password in an address would be written down; use a key")
+        if parts.query or parts.fragment:
+            raise RelstudyError("--base-url: what follows ? or # in an address would be written down; use a key")
+        named = {"--base-url": self.base_url, "--model": self.model, "--parameter": json.dumps(dict(self.parameters))}
+        for option, value in named.items():
+            if self.key is not None and self.key in value:
+                raise RelstudyError(f"{option}: the key stands in it and would be written down; it is sent by itself")
 
     @property
     def host(self) -> str:
@@ -122,14 +128,18 @@ class ChatClient:
         proxies = [urllib.request.ProxyHandler({})] if near else []
         opener = urllib.request.build_opener(_NoRedirection, *proxies)
         with opener.open(request, timeout=self.timeout) as response:
-            body = json.loads(response.read())
+            body = json.loads(self._without_key(response.read()))
         if not isinstance(body, dict):
             raise ValueError("no object")
         return body
 
+    def _without_key(self, said: bytes) -> bytes:
+        """What a server said, which is kept, without the key, which some of them repeat."""
+        return said if self.key is None else said.replace(self.key.encode(), b"[key]")
+
     def _refused(self, error: urllib.error.HTTPError) -> str:
         """Why a question may be asked again, as a phrase; raises where it may not."""
-        reason = f"the server says {error.code} {error.reason}"
+        reason = self._without_key(f"the server says {error.code} {error.reason}".encode()).decode()
         if error.code in (401, 403):
             raise RelstudyError(
                 f"{self.host} refuses the key ({error.code}); study.toml names the environment variable that holds it "

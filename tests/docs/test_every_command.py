@@ -116,10 +116,13 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         words = line.split("  #")[0]
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
-        if re.match("relstudy (forget|restore|sample|status)", line):
+        further = " --next" in line  # draws from what the commands above it made
+        if re.match("relstudy (forget|restore|sample|status)", line) and not further:
             restored(workplace)
         asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)
+        if further:
+            restored(workplace)
 
 
 def restored(folder: Path) -> None:

@@ -78,6 +78,45 @@ def test_the_key_is_sent_and_stands_nowhere(folder: Path) -> None:
         assert path.is_dir() or KEY.encode() not in path.read_bytes(), path
 
 
+def test_the_key_stands_nowhere_though_the_server_repeats_it(folder: Path, tmp_path: Path) -> None:
+    said = [
+        Said(f'{{"grade": 4, "why": "{KEY}"}}'),
+        Said(f"no grade, {KEY}"),
+        Said("", message={"refusal": f"not with {KEY}"}),
+        Said(status=400, raw=KEY.encode()),
+    ]
+    with serving(lambda before, text: said[min(before, 3)]) as stub:
+        done = ask(folder, stub.url, "--limit", "6", "--workers", "1", "--repeat", "0.1")
+        batch = judge(folder, "--judge", "b", "--model", "v", "--export-batch", str(tmp_path / "batch.jsonl"))
+    assert done.exit_code == batch.exit_code == 0, done.output
+    assert "[key]" in (folder / "judges" / "m.jsonl").read_text()
+    assert KEY not in done.output + batch.output
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in files} >= {"m.csv", "m.json", "m.jsonl", "batch.jsonl", "study.toml"}
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--parameter", f"user={KEY}", "--parameter: the key stands in it"),
+        ("--model", f"x-{KEY}", "--model: the key stands in it"),
+        ("--base-url", f"http://127.0.0.1:9/v1?key={KEY}", "what follows ? or # in an address"),
+        ("--base-url", f"http://me:{KEY}@127.0.0.1:9/v1", "a name or password in an address"),
+    ],
+)
+def test_a_key_where_it_would_be_written_down_is_refused(folder: Path, option: str, value: str, sentence: str) -> None:
+    done = ask(folder, "http://127.0.0.1:9/v1", option, value)
+    assert done.exit_code == 1 and sentence in done.output and KEY not in done.output
+    assert not (folder / "judges").exists()
+
+
+def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
+    with serving(lambda before, text: Said('{"grade": 7}')) as stub:
+        done = ask(folder, stub.url, "--limit", "3")
+    assert "3 answers were grades off the study's scale; they count as no answer." in done.output
+
+
 @pytest.mark.parametrize(
     ("said", "status"),
     [
