@@ -154,7 +154,7 @@ def notes_on(universe: Universe) -> list[str]:
     """What a person should know about a judge's help, one sentence each."""
     judge, context = universe.judge, universe.context
     answered = judge.answered
-    notes = [f"Figures with the help of judge {judge.name} speak of these raters alone."]
+    notes = [f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone."]
     if not answered.all():
         what = ", ".join(f"{many} {status}" for status, many in judge.as_json()["status"].items() if status != "ok")
         notes.append(

@@ -14,6 +14,7 @@ from relstudy.analysis.report.layout import Block, Heading, Page, Paragraph, Sec
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
 
 INDICES = {
     "relevant_share": "Relevant share",
@@ -23,6 +24,8 @@ INDICES = {
     "normalised_rank": "Normalised rank",
 }
 BEFORE = "paper"
+NOTHING = 0.99
+"""A mean ratio of widths above this is no gain."""
 
 
 def with_judges(page: Page, folder: Path, options: ScoringOptions, judgments: Path | None = None) -> Page:
@@ -60,20 +63,39 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
     numbers = study.judge.as_json()
     universe = Universe(study.judge, context_for(study.pairs, study.judge, options))
     squared = explained(universe)["r_squared"]
-    ends = "" if squared.low is None or squared.high is None else f" ({squared.low:.2f} to {squared.high:.2f})"
-    said = "an unknown part" if squared.value is None else f"{squared.value:.2f}{ends}"
     blocks: list[Block] = [
         Paragraph(
-            f"{numbers['answered']:,} answers for {numbers['rows']:,} pairs of {numbers['queries']:,} queries. It "
-            f"explains {said} of the variance of people's judgments."
+            f"{_explains(squared)} It gave {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
+            f"{numbers['queries']:,} queries."
         )
     ]
     notes: Sequence[str] = study.notes
     if study.candidates:
         assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES)
-        blocks.append(_table(assisted))
+        blocks = [Paragraph(_gain(assisted, len(study.pairs))), *blocks, _table(assisted)]
         notes = (*notes, *assisted.notes)
-    return [*blocks, *(Paragraph(note, quiet=True) for note in notes)]
+    return [*blocks, *([Paragraph(" ".join(notes), quiet=True)] if notes else [])]
+
+
+def _gain(assisted: AssistedScores, judged: int) -> str:
+    """By how much intervals are shorter, and what that is worth."""
+    ratios = [each.width_ratio for figures in assisted.systems.values() for each in figures.values()]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if not known or (width := sum(known) / len(known)) > NOTHING:
+        return "It shortens intervals by nothing that counts: people alone stand."
+    more = round(judged * (width**-2 - 1))
+    return (
+        f"With its help intervals are {1 - width:.0%} shorter on average, as about {more:,} more judged pairs would "
+        f"make them; people judged {judged:,}."
+    )
+
+
+def _explains(squared: Estimate) -> str:
+    if squared.value is None:
+        return f"What it explains of people's judgments is not known ({squared.reason})."
+    ends = "" if squared.low is None or squared.high is None else f"; {squared.low:.2f} to {squared.high:.2f}"
+    share = "nothing" if squared.value <= 0 else f"{squared.value:.0%}"
+    return f"Its grades explain {share} of the variance of people's judgments (R² {squared.value:.2f}{ends})."
 
 
 def _table(assisted: AssistedScores) -> Table:

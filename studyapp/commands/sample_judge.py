@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relstudy.common.console import print_json, print_table, say
+import click
+
+from relstudy.common.console import print_json, print_table
 from relstudy.studyapp.commands.sample_output import Cost
 
 if TYPE_CHECKING:
@@ -74,22 +76,22 @@ def _print(folder: Path, added: JudgeRound, aim: str, cost: Cost, as_json: bool,
         [[each.system, cell(each.now), cell(each.as_before), cell(each.expected)] for each in added.widths],
         [f"width of {aim.replace('_', ' ')}", "now", "as many drawn as before", "this round"],
     )
-    say(
+    click.echo(
         f"Round {this.number}, shaped by judge {this.judge}: {added.new} new pairs of {summary['queries']} queries, "
         f"{len(added.pairs)} in all; smallest inclusion probability {added.smallest:.3g}; "
         f"{summary['rater_hours']['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, "
         f"{cost.seconds_from}."
     )
-    say(
+    click.echo(
         "Widths are of 95 % intervals with the judge's help, and to be expected: they rest on what its grades were "
         "worth so far."
     )
     for note in added.notes:
-        say(note)
+        click.echo(note)
     if preview:
-        say("Nothing was written.")
+        click.echo("Nothing was written.")
     else:
-        say(
+        click.echo(
             f"Wrote {folder / 'pairs.csv'} with the probabilities of all rounds combined, {folder / 'design.json'}, "
             f"and {folder / sizes_file(this.number)}, on which this round's probabilities rest."
         )

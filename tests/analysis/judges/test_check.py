@@ -152,6 +152,8 @@ def test_the_report_shows_people_beside_people_with_the_judge(folder: Path) -> N
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     assert "With an automatic judge" in page and "Judge model" in page
     assert "It adds nothing: the judge other was given none" in page
+    assert "With its help intervals are" in page and "more judged pairs would make them; people judged 180" in page
+    assert "people&#39;s beside them, speak of these raters alone" in page
     table = pd.read_csv(folder / "report" / "tables" / "judge-model.csv")
     assert set(table["System"]) == {"score", "other"} and (table["Width"] <= 1).all()
 
