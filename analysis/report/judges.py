@@ -23,6 +23,7 @@ INDICES = {
     "average_precision": "Average precision",
     "normalised_rank": "Normalised rank",
 }
+SHARE = "relevant_share"
 BEFORE = "paper"
 NOTHING = 0.99
 """A mean ratio of widths above this is no gain."""
@@ -90,6 +91,11 @@ def _gain(assisted: AssistedScores, judged: int) -> str:
     )
 
 
+def _ends(estimate: Estimate) -> tuple[float, ...]:
+    """Value and ends, to the digits that sums in another order share."""
+    return tuple(-1.0 if each is None else round(each, 9) for each in (estimate.value, estimate.low, estimate.high))
+
+
 def _explains(squared: Estimate) -> str:
     if squared.value is None:
         return f"What it explains of people's judgments is not known ({squared.reason})."
@@ -99,10 +105,17 @@ def _explains(squared: Estimate) -> str:
 
 
 def _table(assisted: AssistedScores) -> Table:
+    by_system = [(system, INDICES, figures) for system, figures in assisted.systems.items()]
+    shares = [_ends(figures[SHARE].estimate) for _, _, figures in by_system]
+    if len(shares) > 1 and len(set(shares)) == 1:
+        # it is of the pairs, and each system has the same
+        others = {index: name for index, name in INDICES.items() if index != SHARE}
+        share_alone = ("all", {SHARE: INDICES[SHARE]}, by_system[0][2])
+        by_system = [share_alone, *((system, others, figures) for system, _, figures in by_system)]
     rows: list[list[Cell]] = [
         [system, name, figures[index].people, figures[index].estimate, figures[index].width_ratio]
-        for system, figures in assisted.systems.items()
-        for index, name in INDICES.items()
+        for system, indices, figures in by_system
+        for index, name in indices.items()
     ]
     return Table(
         f"judge-{assisted.judge.name}",
