@@ -8,11 +8,14 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from relstudy.common.errors import RelstudyError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -36,6 +39,14 @@ def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterato
     from tqdm import tqdm
 
     return iter(tqdm(items, desc=what, total=total, delay=2, disable=None, leave=False, dynamic_ncols=True))
+
+
+def counter(what: str, total: int) -> tqdm[Any]:
+    """A progress bar with rate, to be counted up by `update`, that can say more behind it (`set_postfix_str`); it
+    appears as that of `progress` does."""
+    from tqdm import tqdm
+
+    return tqdm(desc=what, total=total, delay=2, disable=None, leave=False, dynamic_ncols=True)
 
 
 @contextlib.contextmanager

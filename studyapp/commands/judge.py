@@ -189,7 +189,7 @@ def _prepare(folder: Path, name: str, choices: dict[str, Any]) -> _Run:
 
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
-    from relstudy.common.console import progress
+    from relstudy.common.console import counter
     from relstudy.studyapp.judging.asking import ask
 
     interview, total = run.interview, len(run.questions) + len(run.again)
@@ -203,11 +203,15 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     )
     if not questions:
         return True
-    with log:
-        bar = iter(progress(range(len(questions)), "asking", len(questions)))
+    with log, counter("asking", len(questions)) as bar:
+        spent = 0.0
 
         def tell(record: dict[str, Any]) -> None:
-            next(bar, None)
+            nonlocal spent
+            spent += record.get("cost") or 0.0
+            if cost is not None:
+                bar.set_postfix_str(f"cost {spent:.2f}", refresh=False)
+            bar.update()
 
         return ask(interview, run.client, questions, log, workers, tell)
 

@@ -13,7 +13,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from tqdm import tqdm
 
+from relstudy.common import console
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.judging import client as client_module
 from tests.places import ROOT
@@ -217,6 +219,21 @@ def test_costs_are_told_before_and_after(folder: Path) -> None:
     assert "which cost about" in done.output
     # 32 answers of 1,000 tokens in and 10 out
     assert json.loads((folder / "judges" / "m.json").read_text())["cost"] == pytest.approx(32 * (2500 + 100) / 1e6)
+
+
+def test_the_bar_says_what_was_spent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    class Bar(tqdm):
+        def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
+            said.append(s)
+
+    monkeypatch.setattr(console, "counter", lambda what, total: Bar(total=total, disable=True))
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text() + "input_price = 2500\noutput_price = 10000\n")
+    with serving() as stub:
+        ask(folder, stub.url, "--limit", "2")
+    assert said == ["cost 2.60", "cost 5.20"]
 
 
 def test_repeated_questions_tell_whether_the_judge_says_the_same_again(folder: Path) -> None:
