@@ -25,7 +25,7 @@ METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 OPTION_GROUPS = {
     "How raters are put on one scale": ("method", "base-column", "handed-out", "force", "weigh-raters", "clip"),
     "Probabilities and groups": ("pairs", "by", "binary"),
-    "Looking closer": ("trust-raters", "compare", "scores", "figures"),
+    "Looking closer": ("trust-raters", "compare", "scores", "figures", "with-judge"),
     "Reading the ratings": ("columns", "values", "scale", "missing"),
 }
 

@@ -34,10 +34,7 @@ OPTION_GROUPS = {
     ),
     "A pool of the systems' first results": ("depth", "outside"),
     "Cost and what can be estimated": ("raters", "seconds", "good", "skill"),
-    "A further round": (
-        *("from-mappings", "mappings", "judgments", "same-queries"),
-        *("next", "judge", "pairs", "aim"),
-    ),
+    "A further round": ("from-mappings", "mappings", "judgments", "same-queries", "next", "judge", "pairs", "aim"),
 }
 
 
