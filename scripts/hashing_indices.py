@@ -19,6 +19,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.commands.inputs import cell
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.encoders import ENCODERS, GRH
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
@@ -116,7 +117,7 @@ def main() -> None:
         ranges[name] = str(people.raw.pearson)
     columns = list(zip(*rows.values(), strict=True))
     ordered = sorted(rows, key=lambda name: -rows[name][-1])
-    body = [[name, *(f"{value:.4f}" for value in rows[name][:-1]), ranges[name]] for name in ordered]
+    body = [[name, *map(cell, rows[name][:-1]), ranges[name]] for name in ordered]
     print_table(body, [f"{arguments.bits} bits", *INDICES, f"{PEOPLE} [95% interval]"])
     for title, column in zip(INDICES, columns, strict=False):
         print(f"order by {title} and by people: tau-b {kendalltau(column, columns[-1]).statistic:+.2f}")
