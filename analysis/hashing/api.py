@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.hashing.array_classes import class_distances, cross_modal
 from relstudy.analysis.hashing.array_searches import graded, look_up, rank
 from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
@@ -35,8 +36,10 @@ __all__ = [
     "Evaluation",
     "LabelTruth",
     "Labels",
+    "class_distances",
     "compare",
     "count",
+    "cross_modal",
     "encoder",
     "epsilon_ball",
     "epsilon_radius",

@@ -35,7 +35,7 @@ def classes_command(
     from relstudy.common.tables import write_text
 
     read, notes = codes_in(codes, form, bits)
-    found = class_distances(read, read_labels(labels, notes=notes)[0])
+    found = class_distances(read, read_labels(labels, notes=notes)[0], _names_in(labels))
     used = len(UniqueCodes.of(read).multiplicity)
     if figure is not None:
         write_text(class_distances_figure(found, read.bits, alone=True), figure)
@@ -53,6 +53,16 @@ def classes_command(
     )
     for note in notes:
         click.echo(note)
+
+
+def _names_in(labels: str) -> list[str]:
+    """The classes' names in order where the file has text; none where it has numbers, which are names themselves."""
+    import numpy as np
+
+    from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, text_lines
+
+    texts = load_array(labels) if is_array_file(labels) else np.array(text_lines(labels))
+    return [str(name) for name in np.unique(texts)] if texts.dtype.kind == "U" else []
 
 
 def _row(each: dict[str, Any]) -> list[str]:

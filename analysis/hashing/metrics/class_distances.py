@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,13 +47,14 @@ class ClassDistances:
         return self.nearest is None or self.diameter < self.nearest
 
 
-def class_distances(codes: Codes, labels: Labels) -> list[ClassDistances]:
+def class_distances(codes: Codes, labels: Labels, named: Sequence[object] = ()) -> list[ClassDistances]:
     """Eq. 7 and 8 for each class, by name.
 
     Parameters
     ----------
     codes : n of them
     labels : one class for each
+    named : the classes' names in order, where `labels` holds numbers in their place
 
     Raises
     ------
@@ -74,8 +76,10 @@ def class_distances(codes: Codes, labels: Labels) -> list[ClassDistances]:
     keys = np.column_stack([codes.rows(), kinds.astype(np.uint64)])
     _, first, times = np.unique(keys, axis=0, return_index=True, return_counts=True)
     own, other = _extremes(codes.take(first), kinds[first])
+    if named and len(named) != len(names):
+        raise RelstudyError(f"{len(named)} names do not fit {len(names)} classes")
     found = []
-    for kind, name in enumerate(names):
+    for kind, name in enumerate(named or names):
         members = kinds[first] == kind
         nearest = int(other[members].min())
         points = times[members]

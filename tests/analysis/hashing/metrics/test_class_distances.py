@@ -51,7 +51,8 @@ def test_the_command_prints_them_and_draws_figure_3(tmp_path: Path, monkeypatch:
     assert "2 of 2 classes have h_s < h_d" in result.output
     assert "h_d" in Path("classes.svg").read_text()
     told = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
-    assert [(each["diameter"], each["nearest"]) for each in told["classes"]] == [(1, 3), (1, 3)]
+    shown = [(each["name"], each["diameter"], each["nearest"]) for each in told["classes"]]
+    assert shown == [("cat", 1, 3), ("dog", 1, 3)]
 
 
 def test_true_positives_stand_in_a_picture_by_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
