@@ -70,10 +70,13 @@ def read_answers(column: pd.Series) -> Answers | None:
 
 
 def _numbers_of(texts: list[str]) -> tuple[dict[str, float], bool]:
-    """Numbers for words: the number a text begins with ("4 stars", "3,5"), else by its words."""
+    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5"), else by its words."""
     leading = [re.match(r"\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*[|/-]\s*\d)", text) for text in texts]
     if all(leading):
         return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, True
+    of_a_whole = [re.fullmatch(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+)", text) for text in texts]
+    if all(of_a_whole) and len({found[2] for found in of_a_whole if found}) == 1:
+        return {found[0]: float(found[1].replace(",", ".")) for found in of_a_whole if found}, True
     levels = [_level(text) for text in texts]
     order = sorted(set(levels))
     numbers = {text: float(order.index(level)) for text, level in zip(texts, levels, strict=True)}

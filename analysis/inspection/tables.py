@@ -52,15 +52,19 @@ def _inspected(table: Checked, tool: str) -> Inspection:
         return _judgments(table, roles, tool)
     if {"query_id", "result_id"} <= set(roles):
         return _scores(table, roles)
-    return _codes(table) or Inspection(
-        table.file,
-        tool or "unknown",
-        f"a table of {len(frame)} rows that names no raters, queries or results that are known by their names",
-        (),
-        (f"its columns are {', '.join(map(str, frame.columns))}",),
-        (),
-        f"relstudy calibrate {shlex.quote(table.file)} -o out --columns "
-        "rater_id=NAME,query_id=NAME,result_id=NAME,rating=NAME",
+    return (
+        _headless(table)
+        or _codes(table)
+        or Inspection(
+            table.file,
+            tool or "unknown",
+            f"a table of {len(frame)} rows that names no raters, queries or results that are known by their names",
+            (),
+            (f"its columns are {', '.join(map(str, frame.columns))}",),
+            (),
+            f"relstudy calibrate {shlex.quote(table.file)} -o out --columns "
+            "rater_id=NAME,query_id=NAME,result_id=NAME,rating=NAME",
+        )
     )
 
 
@@ -82,6 +86,22 @@ def _relstudy_table(table: Checked) -> Inspection | None:
             roles = tuple(ColumnRole(name, name, "relstudy's own name") for name in table.frame if name in needed)
             return Inspection(table.file, kind, f"{sentence} ({len(table.frame)} rows)", roles, (), uses, command)
     return None
+
+
+def _headless(table: Checked) -> Inspection | None:
+    """A table whose first row holds values; None where it names the columns."""
+    frame = table.frame
+    stand_below = [str(name) for name in frame if (frame[name].astype("str").str.strip() == str(name)).any()]
+    if len(stand_below) < 2:
+        return None
+    shown = ", ".join(stand_below[:3])
+    return Inspection(
+        table.file,
+        "unknown",
+        f"a table of {len(frame) + 1} rows without a header: {shown} stand in the first row and again below",
+        (),
+        ("write the names of the columns as its first row, such as rater_id,query_id,result_id,rating",),
+    )
 
 
 def _codes(table: Checked) -> Inspection | None:

@@ -18,7 +18,7 @@ from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.records import cell_text, unwrapped
 from relstudy.common.tables import Checked
 
-SEPARATORS = {";": "semicolons", "\t": "tabs"}
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""
 DECIMAL_COMMA = r"-?\d+(,\d+)?"
 IMPORT_ID = '{"ImportId":'

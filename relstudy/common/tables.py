@@ -21,6 +21,8 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 
+ROUNDED = r"\d(?:[.,]\d+)?E\+\d+"
+"""How a spreadsheet writes a number of many digits, such as a rater's id, when it saves a table."""
 SAME_VALUE = 3
 """So many rows with one wrong value in a column are one fault with a count."""
 
@@ -101,6 +103,8 @@ class Checked:
         """The column as text, none of it empty."""
         values = _as_text(self.frame[column])
         self.add(values == "", column, "a value is required")
+        rounded = values.str.fullmatch(ROUNDED)
+        self.add(rounded, column, "a spreadsheet has rounded this number, and several ids may have become one")
         return values
 
     def numbers(

@@ -41,6 +41,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         (b"a_id;b\nx;1,5\ny;2\n", "decimal commas are read as points in b"),
         (b"sep=;\na_id;b\nx;1.5\ny;2\n", "1 line before the header passed over"),
         (b"a_id\tb\nx\t1.5\ny\t2\n", "fields are separated by tabs"),
+        (b"a_id|b\nx|1.5\ny|2\n", "fields are separated by vertical bars"),
         ("a_id\tb\nx\t1.5\ny\t2\n".encode("utf-16"), "the file is in UTF-16, as Excel and Qualtrics write it"),
         (b"# made by hand\n# in June\na_id,b\nx,1.5\ny,2\n", "2 lines before the header passed over"),
     ],
@@ -70,6 +71,13 @@ def test_numbers_with_points_and_commas_are_not_guessed(write: Write) -> None:
     table.numbers("b")
     with pytest.raises(TableError, match="'2,5' is not allowed"):
         table.raise_faults()
+
+
+def test_ids_that_a_spreadsheet_has_rounded_are_refused(write: Write) -> None:
+    """4375840905 and 4375843592 are both 4.37584E+09 then: two raters would be one."""
+    table = "rater_id,query_id,result_id,rating\n4.37584E+09,q,x,3\n4.37584E+09,q,y,5\n4.37580E+09,q,x,4\n"
+    with pytest.raises(TableError, match=r"'4.37584E[+]09' is not allowed; a spreadsheet has rounded this number"):
+        read_ratings(write(table, "ratings.csv"))
 
 
 def test_a_workbook_is_to_be_saved_as_csv(write: Write) -> None:

@@ -209,3 +209,15 @@ def test_words_of_agreement_are_in_order_whatever_their_case(
     inspection = inspect_file(table(f"annotator,query,docid,label\n{rows}"))
     assert not any("check the numbers" in note for note in inspection.notes)
     assert ratings_by(inspection)["rating"].tolist() == numbers
+
+
+def test_a_table_without_a_header_is_no_table_of_codes(table: WriteTable) -> None:
+    path = table("4375840905,q1,x1,4\n4375840905,q1,x2,3\n4375843592,q1,x1,5\n4375843592,q1,x2,4")
+    inspection = inspect_file(path)
+    assert "a table of 4 rows without a header: 4375840905, q1" in inspection.sentence
+    assert inspection.command is None
+
+
+def test_ratings_out_of_so_many_are_numbers(table: WriteTable) -> None:
+    path = table("worker,query,doc,grade\na,q,x,3/5\na,q,y,5/5\nb,q,x,1/5")
+    assert ratings_by(inspect_file(path))["rating"].tolist() == [3, 5, 1]
