@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.utf8 import decoded
+from relstudy.common.wording import count_of
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
 
@@ -49,7 +50,8 @@ def looks_like_run(start: bytes) -> bool:
 
 
 def parse_run(content: bytes, file: str) -> pd.DataFrame:
-    """A run as a table query_id, result_id, score, system (and row, where lines may be empty); every score finite.
+    """A run as a table query_id, result_id, rank (text), score, system (and row, where lines may be empty); every score
+    finite.
 
     A regular file (six fields in every row) goes through pyarrow's reader; anything else is read line by line,
     where each fault can be named with its row; what follows the sixth field is passed over, as trec_eval does.
@@ -65,6 +67,47 @@ def parse_run(content: bytes, file: str) -> pd.DataFrame:
         decoded(content, file, "run")
     frame = _parse_regular(content)
     return _parse_lines(content, file) if frame is None else frame
+
+
+def rank_notes(frame: pd.DataFrame) -> list[str]:
+    """Where a run's ranks say another order than its scores, a sentence a system; scores count, as for trec_eval.
+
+    Examples
+    --------
+    >>> rows = {"query_id": ["q", "q"], "rank": ["1", "2"], "score": [0.1, 0.4], "system": ["a", "a"]}
+    >>> rank_notes(pd.DataFrame(rows))
+    ['a: its ranks contradict its scores in 1 of 1 query; the scores count, a higher one is better, as for trec_eval']
+    """
+    rank = pd.to_numeric(frame["rank"].astype("str"), errors="coerce").to_numpy(dtype=float)
+    system, names = pd.factorize(frame["system"])
+    query, queries = pd.factorize(frame["query_id"])
+    # one list a system and query, by rank
+    key = system.astype(np.int64) * len(queries) + query
+    order = np.lexsort((rank, key))
+    order = order[np.isfinite(rank[order])]
+    key, score = key[order], frame["score"].to_numpy(dtype=float)[order]
+    later = (np.diff(key) == 0) & (np.diff(rank[order]) > 0)
+    step = np.diff(score)
+    lists, of_list = np.unique(key, return_inverse=True)
+
+    def any_of(steps: np.ndarray) -> np.ndarray:
+        found: np.ndarray = np.bincount(of_list[1:], steps, len(lists)) > 0
+        return found
+
+    against = any_of(later & (step > 0))
+    # where all scores are equal, the ranks alone hold an order
+    level = any_of(later) & ~any_of((np.diff(key) == 0) & (step != 0))
+    notes = []
+    for what, found in (
+        ("its ranks contradict its scores", against),
+        ("all scores are equal, and ranks are not,", level),
+    ):
+        for number, name in enumerate(names):
+            own = lists // len(queries) == number
+            if (found & own).any():
+                of = f"{int((found & own).sum()):,} of {count_of(int(own.sum()), 'query', 'queries')}"
+                notes.append(f"{name}: {what} in {of}; the scores count, a higher one is better, as for trec_eval")
+    return notes
 
 
 def _parse_regular(content: bytes) -> pd.DataFrame | None:
@@ -84,10 +127,11 @@ def _parse_regular(content: bytes) -> pd.DataFrame | None:
             read_options=csv.ReadOptions(column_names=list(FIELDS), block_size=8 << 20),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
             convert_options=csv.ConvertOptions(
-                include_columns=["query_id", "result_id", "score", "system"],
+                include_columns=["query_id", "result_id", "rank", "score", "system"],
                 column_types={
                     "query_id": pa.dictionary(pa.int32(), pa.string()),
                     "result_id": pa.string(),
+                    "rank": pa.dictionary(pa.int32(), pa.string()),
                     "score": pa.float64(),
                     "system": pa.dictionary(pa.int32(), pa.string()),
                 },
@@ -106,7 +150,7 @@ def _parse_regular(content: bytes) -> pd.DataFrame | None:
 def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
     text = decoded(content, file, "run")
     faults: list[Fault] = []
-    rows: list[tuple[str, str, float, str, int]] = []
+    rows: list[tuple[str, str, str, float, str, int]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.split()
         if not fields:
@@ -119,10 +163,10 @@ def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
         if score is None or not np.isfinite(score):
             faults.append(Fault(file, number, "score", fields[4], "a finite number is allowed"))
             continue
-        rows.append((fields[0], fields[2], score, fields[5], number))
+        rows.append((fields[0], fields[2], fields[3], score, fields[5], number))
     if faults:
         raise TableError(faults)
-    return pd.DataFrame(rows, columns=["query_id", "result_id", "score", "system", "row"])
+    return pd.DataFrame(rows, columns=["query_id", "result_id", "rank", "score", "system", "row"])
 
 
 def _number(text: str) -> float | None:

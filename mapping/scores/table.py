@@ -15,7 +15,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.tables import Checked, read_table, replacing, write_table
-from relstudy.mapping.scores.runs import looks_like_run, parse_run, read_bytes
+from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes, read_bytes
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 RUN_ENDINGS = (".run", ".trec")
@@ -63,7 +63,8 @@ def read_scores(
     chosen.check(frame["system"].unique())
     if "row" not in frame:
         frame["row"] = np.arange(len(frame)) + 1
-    finished = _finished(frame, chosen, [])
+    taken = frame if chosen.everything else frame[frame["system"].map(chosen.takes).to_numpy(dtype=bool)]
+    finished = _finished(frame.drop(columns="rank"), chosen, rank_notes(taken))
     systems = [str(name) for name in finished["system"].unique()]
     finished.attrs |= {"runs": systems, "directions": dict.fromkeys(systems, "higher")}
     return finished

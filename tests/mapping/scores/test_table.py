@@ -156,3 +156,20 @@ def test_rows_are_named_as_a_spreadsheet_counts_them_where_lines_are_blank(tmp_p
     path = written(tmp_path, "system,query_id,result_id,score\na,q,x,1\n\n\na,q,x,2\n")
     with pytest.raises(TableError, match=r"row 5: .* row 2"):
         read_scores(path)
+
+
+def test_a_run_whose_ranks_say_another_order_than_its_scores_is_told(tmp_path: Path) -> None:
+    """A distance as the score, or the same score in every line: people then mean the ranks, and trec_eval does not."""
+    orders = {"right": (9, 5, 5), "distance": (1, 2, 3), "level": (1, 1, 1)}
+    lines = [
+        f"{query} Q0 d{rank} {rank} {score} {name}"
+        for name, scores in orders.items()
+        for query in ("q1", "q2")
+        for rank, score in enumerate(scores, start=1)
+    ]
+    (tmp_path / "all.run").write_text("\n".join(lines) + "\n")
+    count = "in 2 of 2 queries; the scores count, a higher one is better, as for trec_eval"
+    assert read_scores(tmp_path / "all.run").attrs["notes"] == [
+        f"distance: its ranks contradict its scores {count}",
+        f"level: all scores are equal, and ranks are not, {count}",
+    ]
