@@ -63,3 +63,7 @@ def test_what_an_item_names_is_there(number: int) -> None:
             assert set(options) <= known, name
         else:
             assert name in names_of_tests(), name
+
+
+def test_every_item_is_done() -> None:
+    assert [row[:2] for row in ROWS if row[4] != "done"] == []
