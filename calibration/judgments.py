@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,14 +11,14 @@ import pandas as pd
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pool import inside_pool
-from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.calibration.qrels import is_qrels, read_qrels
+from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, known_scale
 from relstudy.common.tables import Checked, read_table, write_table
-from relstudy.common.utf8 import decoded
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
@@ -164,7 +161,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     """
     if not is_qrels(path):
         return check_judgments(reading.apply(read_table(path)), reading.scale)
-    judgments = check_judgments(reading.apply(_read_qrels(path)), reading.scale)
+    judgments = check_judgments(reading.apply(read_qrels(path)), reading.scale)
     judgments = replace(judgments, qrels=bool((judgments.frame["judgment"] % 1 == 0).all()))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
@@ -372,28 +369,3 @@ def _with_cut(table: Checked, scale: KnownScale) -> KnownScale:
 def _qrels_scale(judgments: Judgments) -> KnownScale:
     high = max(1.0, float(judgments.frame["judgment"].max()))
     return KnownScale(Scale.between(0, high), "values", f"qrels, whose highest grade is {high:g}")
-
-
-def is_qrels(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is TREC qrels: no table by its ending, and four fields without a comma in its first line."""
-    file = os.fspath(path)
-    if file.endswith((".csv", ".parquet")) or not os.path.isfile(file):
-        return False
-    with open(file, encoding="utf-8-sig", errors="replace") as handle:
-        line = handle.readline()
-    fields = line.split()
-    # the header of a table that is separated by tabs may have four names too
-    return "," not in line and len(fields) == 4 and any(re.fullmatch(r"-?[\d.]+|Q0", fields[at]) for at in (1, 3))
-
-
-def _read_qrels(path: str | os.PathLike[str]) -> Checked:
-    file = os.fspath(path)
-    lines = io.StringIO(decoded(Path(file).read_bytes(), file, "qrels"), newline=None)
-    rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
-    allowed = "a TREC qrels line has four fields: query, 0, result, judgment"
-    faults = [Fault(file, number, None, " ".join(fields), allowed) for number, fields in rows if len(fields) != 4]
-    if faults:
-        raise TableError(faults)
-    columns = ["query_id", "iteration", "result_id", "judgment"]
-    frame = pd.DataFrame([fields for _, fields in rows], columns=columns).drop(columns="iteration")
-    return Checked(frame, file, np.array([number for number, _ in rows]))

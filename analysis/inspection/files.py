@@ -14,7 +14,8 @@ from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
-from relstudy.calibration.judgments import is_qrels, read_judgments
+from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.qrels import is_qrels
 from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records
 from relstudy.common.tables import read_table
