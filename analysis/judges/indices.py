@@ -82,6 +82,8 @@ def terms_of(
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
     thresholds = thresholds_at(ranking, universe.weight, SHARES)
+    if universe.lacks_queries:  # a share of the judge's pairs is then none of the collection
+        thresholds = thresholds_at(candidate.ranking_of(used), context.design[used], SHARES)
     thresholds[-1] = -np.inf  # all pairs, also judged ones that the judge was not given
     people = _of_people(universe, candidate, used, thresholds, correlations)
     both = used & universe.given

@@ -167,6 +167,11 @@ def notes_on(universe: Universe) -> list[str]:
             f"Judge {judge.name}: {absent} of {len(context.pairs)} judged pairs were not given to the judge; its help "
             "is to the others."
         )
+    if universe.lacks_queries:
+        notes.append(
+            f"Judge {judge.name} was not given all queries that people judged: precision and recall are at shares "
+            "of the collection as people's sample tells them."
+        )
     if universe.judged_alone:
         notes.append(
             f"Judge {judge.name} was given the judged pairs alone, so it cannot help: it must be given every candidate "

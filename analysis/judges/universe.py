@@ -77,6 +77,12 @@ class Universe:
         sampled = pairs.probability[self.given] < of_query[self.given] * (1 - 1e-9)
         return len(self.sampled) == int(self.given.sum()) and bool(sampled.any())
 
+    @cached_property
+    def lacks_queries(self) -> bool:
+        """Whether queries that people judged are not in the judge's table, which is then not the whole collection."""
+        pairs = self.context.pairs
+        return len(np.unique(self.query_of_row[self.sampled])) < len(pairs.queries)
+
     @property
     def beyond(self) -> bool:
         """Whether the judge was given pairs of queries that nobody judged."""

@@ -88,6 +88,20 @@ def test_a_judge_of_the_judged_pairs_alone_changes_nothing(world: World, study: 
     assert any("cannot help" in note for note in result.notes)
 
 
+def test_a_judge_of_other_queries_does_not_move_the_share_that_is_retrieved(world: World, study: pd.DataFrame) -> None:
+    richness = world.pairs.groupby("query_id")["people"].transform("mean")
+    judge = world.judge(0.5)[richness > richness.median()]
+    result = rs.score(world.scores, study, judge=judge, method="none", measures=(), replicates=20)
+    both = study.merge(world.pairs, on=PAIR).sort_values("score", ascending=False)
+    weight = 1 / both["inclusion_probability"]
+    above = weight.cumsum().to_numpy() <= 0.2 * weight.sum()
+    above[above.sum()] = True  # the pair that reaches the share
+    recall = (weight * both["judgment"])[above].sum() / (weight * both["judgment"]).sum()
+    people = result.summary()["systems"]["score"]["assisted"]["recall_at_0.2"]["people"]
+    assert people["value"] == pytest.approx(recall, abs=1e-9)
+    assert any("was not given all queries that people judged" in note for note in result.notes)
+
+
 @pytest.mark.parametrize("scores", [False, True], ids=["grades", "scores"])
 def test_an_inverted_judge_is_as_good_as_the_judge(world: World, study: pd.DataFrame, scores: bool) -> None:
     judge = world.judge(0.5)
