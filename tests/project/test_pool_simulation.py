@@ -16,6 +16,7 @@ def test_intervals_cover_in_a_pool_that_the_design_allows_and_miss_in_the_whole_
 ) -> None:
     module = simulation("pool")
     monkeypatch.setattr(module, "QUERIES", 120)
+    monkeypatch.setattr(module, "REPLICATES", 100)
     this = module.design_of(1.0, 0.05, 20)
     pool, whole = module.make_cells(2_000, 0.005, (30, None), this, False)
     reach = [forecast(60, cell.chances[:40], Assumed(0.005, 0.5)).reach for cell in (pool, whole)]
