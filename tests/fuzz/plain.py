@@ -27,7 +27,7 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
     """The table's rows by column, without blanks around fields, rows without any field left out."""
     text = text_of(content)
     first = text.split("\n", 1)[0]
-    separator = next((each for each in ";\t" if each in first and "," not in first), ",")
+    separator = next((each for each in ";\t|" if each in first and "," not in first), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     lines = [row for row in reader if any(cell.strip() for cell in row)]
     header = [name.strip() for name in lines[0]]
