@@ -23,6 +23,7 @@ shares; and its grades instead of their worth, with weight one. ppi_py comes wit
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
 NORMAL = float(special.ndtri(0.975))
 SEED = 11
+PPI_PY = importlib.util.find_spec("ppi_py") is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +171,11 @@ def rivals(
     by_query = np.bincount(query, residual - weight * residual.sum() / weight.sum())
     clusters = len(by_query)
     raw = np.sqrt(clusters / (clusters - 1) * np.sum((by_query / weight.sum()) ** 2))
-    return {
+    library = {
         "ppi_py, by design": prediction_powered(y, m[rows], m, weight / weight.mean()),
         "ppi_py, unweighted": prediction_powered(y, m[rows], m, None),
+    } if PPI_PY else {}  # fmt: skip
+    return library | {
         "judge alone": (float(m.mean()), NORMAL * float(m.std(ddof=1) / np.sqrt(len(m)))),
         "raw grades, weight one": (float(m.mean() + residual.sum() / weight.sum()), NORMAL * float(raw)),
     }
@@ -271,6 +275,8 @@ def main() -> None:
     print_table(brief, ["judge", *(index.replace("_", " ") for index in INDICES)])
     print("\nThe relevant share:")
     print_table(rows, ["judge", "way", "bias", "bias/SD", "coverage", "width"])
+    if not PPI_PY:
+        print("Without the rows of ppi_py, which is not installed: pip install ppi-python")
 
 
 if __name__ == "__main__":
