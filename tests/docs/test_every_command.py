@@ -33,6 +33,8 @@ WHY_NOT = {
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""
+AS_RATED = "as-rated"
+"""The folder in which the rated study is kept, whatever the commands of a page do to theirs."""
 STANDS_FOR = {"FILE": "ratings.csv", "DIR": "my-study", "PAGE.html": "page.html", "BACKUP": "backup.db"}
 """What a word in capitals stands for. RATER is a rater of the study, and pic0007 a query that was drawn."""
 
@@ -75,7 +77,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(f"fit {study}/scores/keywords.csv {study}/scores/colour.csv -j {study}/judgments.csv "
                f"-o {study}/mappings --method isotonic --folds 2") == 0  # fmt: skip
     assert run(f"backup {study} -o {folder}/backup.db") == 0
-    shutil.copytree(study, folder / "demo")
+    shutil.move(study, folder / AS_RATED)
     ratings_of("1-5", "1-9", "binary").to_csv(folder / "interfaces.csv", index=False)
     scores = pd.read_csv(EXAMPLE / "scores" / "keywords.csv", dtype=str)
     copies = {"ratings.csv": "ratings.csv", "my-ratings.csv": "ratings.csv", "judgments.csv": "judgments.csv"}
@@ -107,6 +109,8 @@ def run(command: str) -> int:
 def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.chdir(workplace)
+    restore(workplace, "my-study")
+    restore(workplace, "demo")
     rater = pd.read_csv("my-study/ratings.csv", dtype=str)["rater_id"].iloc[0]
     other = pd.read_csv("ratings.csv", dtype=str)["rater_id"].iloc[0]
     drawn = {"pic0007": pd.read_csv("my-study/pairs.csv", dtype=str)["query_id"].iloc[0]}
@@ -118,17 +122,17 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         further = " --next" in line  # draws from what the commands above it made
         if re.match("relstudy (forget|restore|sample|status)", line) and not further:
-            restored(workplace)
+            restore(workplace, "my-study")
         asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)
         if further:
-            restored(workplace)
+            restore(workplace, "my-study")
 
 
-def restored(folder: Path) -> None:
+def restore(folder: Path, study: str) -> None:
     """The study as it was rated: a command may close it, draw further pairs or remove a rater."""
-    shutil.rmtree(folder / "my-study")
-    shutil.copytree(folder / "demo", folder / "my-study")
+    shutil.rmtree(folder / study, ignore_errors=True)
+    shutil.copytree(folder / AS_RATED, folder / study)
 
 
 def test_every_reason_is_needed() -> None:
