@@ -14,7 +14,7 @@ from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import judgments_reading, reading_options
 from relstudy.common.study_folder import only_folder, scores_in, table_in
 from relstudy.common.wording import count_of
-from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS
+from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS, OTHER_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ Examples:
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
 @click.option(
     "--method",
-    type=click.Choice((*EVERY_METHOD, BEST)),
+    type=click.Choice((*EVERY_METHOD, *OTHER_NAMES, BEST)),
     default=BEST,
     show_default=True,
     help=f"One method, or the best of {', '.join(METHODS)} by out-of-fold correlation.",

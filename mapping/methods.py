@@ -22,6 +22,8 @@ SOURCE_METHODS = (
 """The source's own ways, to be run by name (Shirahatti and Barnard 2005, sections 4.1-4.3)."""
 
 EVERY_METHOD = (*METHODS, *SOURCE_METHODS)
+OTHER_NAMES = {"steps": "bayes-conjugate"}
+"""The source's word for a method -> its name here, under which it is kept and printed."""
 BEST = "best"
 ENGINES = {"exact": "bayes", "sampler": "bayes-sampler", "pymc": "bayes-pymc"}
 """Engine of the Bayesian fit -> the method of that name."""
@@ -37,6 +39,7 @@ def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
     >>> make_mapping("isotonic").fit([1, 2], [1, 5]).predict([1.5]).tolist()
     [3.0]
     """
+    method = OTHER_NAMES.get(method, method)
     name, _, variant = method.partition("-")
     if method not in EVERY_METHOD:
         raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*EVERY_METHOD, BEST))}")

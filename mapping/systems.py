@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import pair_keys
-from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS
+from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS, OTHER_NAMES
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
 from relstudy.mapping.scores.directions import DIRECTIONS
@@ -28,7 +28,7 @@ class FitOptions:
 
     Parameters
     ----------
-    method : one of EVERY_METHOD, or "best": the one with the greatest out-of-fold correlation
+    method : one of EVERY_METHOD or OTHER_NAMES, or "best": the one with the greatest out-of-fold correlation
     folds : folds of whole queries, at least 2
     seed : of folds and random methods
     weights : weight of a pair in the fits: "equal", or "design" (1 / inclusion probability)
@@ -42,6 +42,7 @@ class FitOptions:
     directions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "method", OTHER_NAMES.get(self.method, self.method))
         if self.method not in (*EVERY_METHOD, BEST):
             allowed = ", ".join((*EVERY_METHOD, BEST))
             raise RelstudyError(f"there is no mapping method {self.method!r}; there are: {allowed}")

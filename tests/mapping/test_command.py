@@ -124,6 +124,31 @@ def test_the_sources_own_ways_run_by_name(method: str, tables: tuple[Path, Path]
     assert (tmp_path / "o" / "a_b.svg").is_file()
 
 
+@pytest.mark.slow
+def test_the_sources_word_for_a_method_is_taken_too(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgments = tables
+    for name in ("steps", "bayes-conjugate"):
+        arguments = [
+            "fit",
+            str(scores),
+            "-j",
+            str(judgments),
+            "-o",
+            str(tmp_path / name),
+            "--method",
+            name,
+            "--folds",
+            "2",
+            "--only",
+            "a:b",
+        ]
+        assert CliRunner().invoke(main, arguments).exit_code == 0
+    for file in (tmp_path / "steps").glob("*.json"):
+        kept = json.loads(file.read_text())
+        assert kept["method"] == "bayes-conjugate"
+        assert kept["values"] == json.loads((tmp_path / "bayes-conjugate" / file.name).read_text())["values"]
+
+
 def test_tables_that_share_no_pair_end_in_one_sentence_and_nothing_written(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
