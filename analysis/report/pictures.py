@@ -156,7 +156,7 @@ def precision_recall(curves: Mapping[str, Trace], share_relevant: float | None) 
 
 def _name_lines(axes: Axes, curves: Mapping[str, Trace]) -> None:
     """Write each name above its line where the lines are apart, moved until none covers another."""
-    heights = [float(np.interp(NAMES_AT, trace.x, trace.y)) for trace in curves.values()]
+    heights = [height_at(trace, NAMES_AT) for trace in curves.values()]
     places = spread_out([height + ABOVE for height in heights], NAME_HEIGHT, 0.02, 1.0)
     for number, (system, height, place) in enumerate(zip(curves, heights, places, strict=True)):
         leads = number < LEADERS
@@ -172,6 +172,17 @@ def _name_lines(axes: Axes, curves: Mapping[str, Trace]) -> None:
             zorder=5,
             bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
         )
+
+
+def height_at(trace: Trace, x: float) -> float:
+    """The height of a curve as it is drawn: each step has the height of the point at its right end.
+
+    Examples
+    --------
+    >>> height_at(Trace(np.array([0.1, 1.0]), np.array([0.9, 0.2])), 0.3)
+    0.2
+    """
+    return float(trace.y[min(int(np.searchsorted(trace.x, x)), len(trace.y) - 1)])
 
 
 def spread_out(heights: Sequence[float], least: float, low: float, high: float) -> list[float]:
