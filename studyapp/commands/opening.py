@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from relstudy.studyapp.assignment.asked import require_as_asked
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.assignment.versions import read_study
@@ -11,10 +13,19 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 
 
+def store_of_command(folder: Path) -> Store:
+    """The database of a study folder, closed when the command ends, however it ends."""
+    store = Store.of_study(folder)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.call_on_close(store.dispose)
+    return store
+
+
 def open_study(folder: Path) -> tuple[Study, Store]:
     """A study as it is served, and its database; set up from the study's files where nobody has served it yet."""
     files = Study.load(folder)
-    store = Store.of_study(folder)
+    store = store_of_command(folder)
     store.migrate()
     with store.read() as connection:
         require_own(connection, files, store)
@@ -25,7 +36,7 @@ def open_study(folder: Path) -> tuple[Study, Store]:
 def open_database(folder: Path) -> tuple[Study, Store]:
     """A study as it is served, and its database; refused when nobody has made one yet, or it holds another study."""
     files = Study.load(folder)
-    store = Store.of_study(folder)
+    store = store_of_command(folder)
     store.require_study(folder)
     store.migrate()
     with store.read() as connection:

@@ -24,13 +24,13 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     """
     from relstudy.common.console import print_json, say
     from relstudy.common.errors import RelstudyError
+    from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.restoring import checked_copy, held_study, put_back
     from relstudy.studyapp.database.serving_lock import nobody_serves
-    from relstudy.studyapp.database.store import Store
 
     study = Study.load(folder)
-    store = Store.of_study(folder)
+    store = store_of_command(folder)
     try:
         with nobody_serves(folder, store), checked_copy(backup, folder) as (copy, content):
             if content.study != study.id:
