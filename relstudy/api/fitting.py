@@ -129,7 +129,8 @@ def fit(
         result_id, a column a system), or a table of one system under each system's name
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
     method : isotonic, bagged, correlation, bayes, or best: all four are compared out of fold; or one of the source's
-        own ways: quadratic, quadratic-bagged, local, local-bagged, bayes-conjugate, bayes-sampler, bayes-pymc, ogive
+        own ways: quadratic, quadratic-bagged, local, local-bagged, bayes-conjugate (or steps), bayes-sampler,
+        bayes-pymc, ogive
     folds : folds of whole queries, at least 2
     seed : of folds and random methods
     weights : "equal", or "design": 1 / inclusion probability
