@@ -91,8 +91,11 @@ def _queries_of(path: Path) -> list[str]:
 
 def _from_file(folder: Path, name: str, path: Path, tuned: list[str] | None) -> dict[str, Any]:
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.judging.results import table_of_file, write_judge
+    from relstudy.studyapp.judging.results import judge_files, table_of_file, write_judge
 
+    *_, log = judge_files(folder, name)
+    if log.exists():
+        raise RelstudyError(f"the judge {name} was asked: its answers are in {log}; give the scores another --judge")
     collection = Collection.load(folder) if (folder / "collection.csv").is_file() else None
     table = table_of_file(path, name, collection)
     return write_judge(folder, name, table, {"scores": path.name, "date": _today(), **_tuned(tuned)})

@@ -319,6 +319,16 @@ def test_a_table_of_grades_or_scores_is_a_judge(folder: Path, tmp_path: Path) ->
     assert strange.exit_code == 1 and "the id of an item in collection.csv is needed" in strange.output
 
 
+def test_scores_never_take_the_name_of_a_judge_that_was_asked(folder: Path, tmp_path: Path) -> None:
+    with serving() as stub:
+        assert ask(folder, stub.url).exit_code == 0
+    before = (folder / "judges" / "m.csv").read_bytes()
+    table(folder)[["query_id", "result_id"]].assign(score=1.5).to_csv(tmp_path / "scores.csv", index=False)
+    refused = judge(folder, "--scores", str(tmp_path / "scores.csv"))
+    assert refused.exit_code == 1 and "was asked: its answers are in" in refused.stderr
+    assert (folder / "judges" / "m.csv").read_bytes() == before
+
+
 def test_queries_and_collection_are_every_candidate(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     asked = {}
