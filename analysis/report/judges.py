@@ -10,7 +10,7 @@ from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.run import AssistedScores, assist_scores, context_for
 from relstudy.analysis.judges.study import JudgedStudy, read_judged_study
 from relstudy.analysis.judges.universe import Universe
-from relstudy.analysis.report.layout import Block, Heading, Page, Paragraph, Section
+from relstudy.analysis.report.layout import Block, Folded, Heading, Page, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
@@ -73,7 +73,8 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
     notes: Sequence[str] = study.notes
     if study.candidates:
         assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES)
-        blocks = [Paragraph(_gain(assisted, len(study.pairs))), *blocks, _table(assisted)]
+        figures = Folded("Every figure, with and without its help", [_table(assisted)])
+        blocks = [Paragraph(_gain(assisted, len(study.pairs))), *blocks, figures]
         notes = (*notes, *assisted.notes)
     return [*blocks, *([Paragraph(" ".join(notes), quiet=True)] if notes else [])]
 
