@@ -22,7 +22,7 @@ from relstudy.studyapp.config.study_toml import (
     read_scales,
     read_texts,
 )
-from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, URL, TomlChecker
+from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker
 from relstudy.studyapp.config.toml_lines import line_numbers
 
 
@@ -123,7 +123,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         title=check.text(head, at, "title", None),
         language=check.text(head, at, "language", "en", LANGUAGE),
         contact=check.text(head, at, "contact", ""),
-        url=check.text(head, at, "url", "", URL).rstrip("/"),
+        url=check.text(head, at, "url", "", PUBLIC).rstrip("/"),
         consent=check.text(head, at, "consent", ""),
         instructions=check.text(head, at, "instructions", ""),
         thanks=check.text(head, at, "thanks", ""),

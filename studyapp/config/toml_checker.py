@@ -14,6 +14,7 @@ ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 NAME = r"[^\x00-\x1f]{1,80}"
 LANGUAGE = r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*"
 URL = r"https?://[^\s\"'<>]+"
+PUBLIC = r"https?://[^\s\"'<>/?#]+(/(?!\.\.?(/|$))[A-Za-z0-9._~-]+)*/?"
 PARAMETER = r"[A-Za-z0-9_.-]{1,64}"
 VARIABLE = r"[A-Z_][A-Z0-9_]{0,63}"
 PATTERNS = {
@@ -21,6 +22,7 @@ PATTERNS = {
     NAME: "a name of at most 80 characters on one line",
     LANGUAGE: 'a language code such as "en" or "de-AT"',
     URL: "an address that begins with https:// (or http://)",
+    PUBLIC: "an address that begins with https:// (or http://), with a path of letters, digits, . _ ~ and - at most",
     PARAMETER: "letters, digits, dot, - and _",
 }
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from flask import Flask, Response, request
 
+from relstudy.studyapp.web.mount import at
+
 COMPRESSED = {"text/css", "text/javascript", "application/javascript", "image/svg+xml"}
 
 
@@ -20,7 +22,7 @@ def serve_assets(app: Flask) -> None:
     folder = Path(app.static_folder or "")
     version = _version(folder)
     addresses = {path.name: f"{app.static_url_path}/{path.name}?v={version}" for path in folder.iterdir()}
-    app.jinja_env.globals["asset"] = addresses.__getitem__
+    app.jinja_env.globals["asset"] = lambda name: at(addresses[name])
 
     @app.after_request
     def _compress(response: Response) -> Response:

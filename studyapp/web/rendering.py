@@ -15,6 +15,7 @@ from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import DisplayedItem
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage
 
@@ -25,7 +26,9 @@ def show(template: str, page: object, rater: Rater | None = None) -> str:
 
 
 def prepare_templates(environment: Environment, here: Site) -> None:
-    """Give all templates `text` (the texts), `study` and `cached_scale`, of the version that answers a request."""
+    """Give all templates `text` (the texts), `study` and `cached_scale`, of the version that answers a request, and the
+    filter `at`, through which goes every address of the study."""
+    environment.filters["at"] = at
     environment.globals.update(
         text=lambda key, **values: here.texts(key, **values),
         study=LocalProxy(lambda: here.study),

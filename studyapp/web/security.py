@@ -15,6 +15,8 @@ import itsdangerous
 from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface
 
+from relstudy.studyapp.web.mount import at
+
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -33,7 +35,7 @@ _HEADERS = [*HEADERS.items(), ("Cache-Control", "no-store")]
 
 def add_headers(app: Flask) -> None:
     """Send the security headers with every answer; pages are never cached."""
-    app.after_request(_redirect_without_host)
+    app.after_request(_redirect_below_mount)
 
     @app.after_request
     def _headers(response: Response) -> Response:
@@ -42,18 +44,25 @@ def add_headers(app: Flask) -> None:
         return response
 
 
-def _redirect_without_host(response: Response) -> Response:
-    """The router redirects to the host that the request named, and anybody may name any: the path is enough."""
+def _redirect_below_mount(response: Response) -> Response:
+    """The pages redirect within the study, whose mount is put before it here. The router, which knows the mount,
+    redirects to the host that the request named, and anybody may name any: the path is enough."""
     target = urlsplit(response.location or "")
     if target.netloc and target.netloc == request.host:
         response.location = urlunsplit(("", "", "/" + target.path.lstrip("/"), target.query, ""))
+    elif response.location and not target.netloc:
+        response.location = at(response.location)
     return response
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Flask's signed cookies, with the signer made once and not for each request."""
+    """Flask's signed cookies, for the study's own path, with the signer made once and not for each request."""
 
     _serializer: itsdangerous.URLSafeTimedSerializer | None = None
+
+    def get_cookie_path(self, app: Flask) -> str:
+        """What else is on this host does not see the study's cookie."""
+        return request.script_root or "/"
 
     def get_signing_serializer(self, app: Flask) -> itsdangerous.URLSafeTimedSerializer | None:
         """The app's signer; its key does not change while the app runs."""

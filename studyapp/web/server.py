@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
-from flask import Flask
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
@@ -28,6 +28,7 @@ from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
+from relstudy.studyapp.web.mount import WsgiApp, mounted, path_of
 
 QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only after a pause
 TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left
@@ -71,8 +72,10 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
     app = create_app(serving.folder, secure=serving.secure)
     listener = _listen(serving.host, serving.port)
     port = listener.getsockname()[1]
-    address = study.url or f"http://{_shown(serving.host)}:{port}"
-    _note_address(serving.folder, study, f"http://{_shown(serving.host)}:{port}")
+    path = path_of(study.url)
+    local = f"http://{_shown(serving.host)}:{port}{path}"
+    address = study.url or local
+    _note_address(serving.folder, study, local)
     say(f"{study.title}: {address}/ (health: {address}/health, admin: {address}/admin/)")
     link = make_setup_link(serving.folder)
     if link is not None:
@@ -80,9 +83,9 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
     print(f"listening on {_shown(serving.host)}:{port}", flush=True)
     log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
     if hasattr(os, "fork"):
-        supervise(lambda: _work(serving, app, listener), serving.workers)
+        supervise(lambda: _work(serving, mounted(app, path), listener), serving.workers)
     else:
-        _work(serving, app, listener)
+        _work(serving, mounted(app, path), listener)
 
 
 def _take_over(folder: Path) -> Study:
@@ -142,24 +145,35 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _work(serving: Serving, app: Flask, listener: socket.socket) -> None:
+def _work(serving: Serving, app: WsgiApp, listener: socket.socket) -> None:
     """One worker: serves until it is told to stop."""
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    make_worker(app, listener, serving.threads, serving.trusted_proxy).run()
+
+
+def make_worker(app: WsgiApp, listener: socket.socket, threads: int, trusted_proxy: str | None = None) -> Any:
+    """Waitress as every worker runs it.
+
+    Parameters
+    ----------
+    trusted_proxy : the address of the proxy in front. Of its X-Forwarded-For, -Proto and -Host the last entries are
+        believed, which it wrote itself; whatever anybody else sends of them is dropped.
+    """
     import waitress
 
     from relstudy.studyapp.web.deadline import DeadlineChannel
 
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     proxy: dict[str, object] = {}
-    if serving.trusted_proxy:
+    if trusted_proxy:
         proxy = {
-            "trusted_proxy": serving.trusted_proxy,
+            "trusted_proxy": trusted_proxy,
             "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"},
         }
     # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody.
     server = waitress.create_server(
         app,
         sockets=[listener],
-        threads=serving.threads,
+        threads=threads,
         channel_timeout=REQUEST_SECONDS,
         cleanup_interval=5,
         connection_limit=_most_connections(),
@@ -171,7 +185,7 @@ def _work(serving: Serving, app: Flask, listener: socket.socket) -> None:
         **proxy,
     )
     server.channel_class = DeadlineChannel
-    server.run()
+    return server
 
 
 def _most_connections() -> int:

@@ -26,6 +26,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
+from relstudy.studyapp.web.mount import mounted, path_of
 
 PASSWORD = "a password for tests"
 
@@ -189,8 +190,9 @@ def serve(folder: Path, *, busy_seconds: float = 5.0) -> Iterator[Served]:
     store = Store.of_study(folder, busy_seconds)
     prepare(folder, store)
     set_password(folder, PASSWORD)
-    app = create_app(folder, store=store)
-    server = waitress.create_server(app, host="127.0.0.1", port=0, threads=8)
+    app, study = create_app(folder, store=store), Study.load(folder)
+    path = path_of(study.url)
+    server = waitress.create_server(mounted(app, path), host="127.0.0.1", port=0, threads=8)
 
     def run() -> None:
         with suppress(OSError):  # the loop may be looking at the socket just when it is closed
@@ -199,9 +201,8 @@ def serve(folder: Path, *, busy_seconds: float = 5.0) -> Iterator[Served]:
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     try:
-        yield Served(
-            folder, f"http://127.0.0.1:{server.effective_port}", store, Study.load(folder), app, item_names(folder)
-        )
+        base = f"http://127.0.0.1:{server.effective_port}{path}"
+        yield Served(folder, base, store, study, app, item_names(folder))
     finally:
         server.close()
         thread.join(5)

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from sqlalchemy.exc import OperationalError
 
 from relstudy.studyapp.web.rater import rating
-from tests.browser.sessions import Seat, Served
+from tests.browser.sessions import PLAIN, Seat, Served
 
 
 @contextmanager
@@ -256,3 +256,16 @@ def test_a_strangers_page_in_between_is_no_success(take_seat: Callable[..., Seat
     with seat.answered_by(lambda position: page, "rating.save"):
         seat.refused(200)
     seat.save_after_all()
+
+
+def test_under_a_path_of_a_host_pages_follow_each_other_without_being_loaded_anew(
+    take_seat: Callable[..., Seat],
+) -> None:
+    seat = take_seat(PLAIN.replace('title = "Pictures"', 'title = "Pictures"\nurl = "https://lab.example.org/a/b"'))
+    seat.page.evaluate("window.stillThere = true")
+    for number in (1, 2):
+        assert seat.page.url.endswith(f"/a/b/rate/{number}")
+        seat.rater.press("1", "2", "u", "4")
+        seat.rater.go_on()
+    assert seat.page.evaluate("window.stillThere")
+    assert len(seat.served.export()) == 8

@@ -35,7 +35,7 @@ class InvitePage:
 
 def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
     study = current_site().study
-    base = (study.url or request.host_url).rstrip("/")
+    base = (study.url or request.root_url).rstrip("/")
     rules = study.entry.rules
     crowd = invitations.crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(rules))

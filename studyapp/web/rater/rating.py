@@ -13,6 +13,7 @@ from relstudy.studyapp.assignment.next_page import needs_opening, open_page
 from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on
 from relstudy.studyapp.web.rater.open_form import rater_of_form
 from relstudy.studyapp.web.rater.rating_page import asked_on, build_rating_page, can_be_shown, read_choices
@@ -142,7 +143,7 @@ def _answer_with_page(page: RaterPage, its_address: str) -> Response:
     assert page.assignment is not None
     html = show("rate.html", build_rating_page(page, page.assignment, {}), page.rater)
     response = Response(html, mimetype="text/html")
-    response.headers[PAGE] = its_address
+    response.headers[PAGE] = at(its_address)
     return response
 
 

@@ -143,12 +143,13 @@
 
   // --- how long it will still take, from the pages so far ---------------------------------------------------------
   const pace = {
+    name: `pace:${root.dataset.root}`, // another study of this host has pages of its own kind
     add(seconds) {
-      const { sum = 0, pages = 0 } = storage.read("pace");
-      storage.write("pace", { sum: sum + seconds, pages: pages + 1 });
+      const { sum = 0, pages = 0 } = storage.read(this.name);
+      storage.write(this.name, { sum: sum + seconds, pages: pages + 1 });
     },
     show() {
-      const { sum = 0, pages = 0 } = storage.read("pace");
+      const { sum = 0, pages = 0 } = storage.read(this.name);
       const left = $("[data-left]"), bar = $(".progress progress");
       if (!left || !bar || pages < 3) return;
       const minutes = Math.ceil((bar.max - bar.value) * sum / pages / 60);
