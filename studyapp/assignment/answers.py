@@ -8,7 +8,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.assignment.slots import settle, weigh_answer
 from relstudy.studyapp.assignment.visit import Visit
@@ -82,13 +81,6 @@ class LockedError(Exception):
 def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str, float | None]:
     """The ratings that count on a rater's page, by pair; None is undecided. Empty for a page not answered yet."""
     return {row.pair_id: row.rating for row in connection.execute(_ON_PAGE, {"assignment": assignment.id})}
-
-
-def share_decided(connection: sa.Connection, rater: Rater) -> float:
-    """The share of a rater's ratings that are not undecided, between 0 and 1; 0 where nothing has been rated."""
-    query = select_ratings().where(assignments.c.rater == rater.id)
-    given = [row.rating for row in connection.execute(query)]
-    return sum(rating is not None for rating in given) / len(given) if given else 0.0
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | 
     if extra_pairs and not count:
         raise click.UsageError("--extra-pairs goes with -n: it is for the people of these links.")
     from relstudy.common.console import print_json, print_table, say
+    from relstudy.common.wording import listed
     from relstudy.studyapp.assignment.invitations import crowd_link
     from relstudy.studyapp.assignment.invitations import invite as make
     from relstudy.studyapp.assignment.study_state import read_address
@@ -70,6 +71,9 @@ def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | 
         print_table([list(map(str, link.values())) for link in links], list(links[0]))
     if crowd:
         click.echo(f"crowd link: {base + crowd}")
+    if study.outcomes_without_way_back:
+        lacking = listed(study.outcomes_without_way_back, "or")
+        click.echo(f"Not led back to the platform: who ends as {lacking}; give each a code in [entry.outcomes].")
     if is_open:
         click.echo(f"open to all: {base}/")
     if not (links or crowd or is_open):

@@ -11,6 +11,7 @@ import click
 
 from relstudy.common.console import print_table
 from relstudy.common.wording import count_of, listed
+from relstudy.studyapp.assignment.outcomes import COMPLETED
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.leases import Lease
@@ -26,6 +27,8 @@ def print_progress(title: str, now: Status) -> None:
     """The study's state, who is there, and how much is rated."""
     click.echo(f"{title}: {now.state}")
     click.echo(f"{_people_sentence(now)} {_ratings_sentence(now)}")
+    if otherwise := [f"{count:,} {name}" for name, count in now.outcomes.items() if name != COMPLETED]:
+        click.echo(f"Ended otherwise than completed: {listed(otherwise)}.")
     click.echo()
     columns: list[tuple[str, Callable[[BlockStatus], str]]] = [
         ("block", lambda block: block.name),
@@ -62,10 +65,13 @@ def print_raters(people: Sequence[RaterStatus]) -> None:
             *(person.rater_id, person.entry, person.state, f"{person.pages:,}", f"{person.ratings:,}"),
             *(str(person.undecided), _seconds(person.median_seconds)),
             f"{person.checks_passed} of {person.checks}" if checked else NOTHING,
+            person.outcome if person.outcome not in ("", COMPLETED) else NOTHING,
         ]
         for person in people
     ]
-    _print_filled(rows, ["rater_id", "entry", "state", "pages", "ratings", "undecided", "seconds", "checks passed"])
+    _print_filled(
+        rows, ["rater_id", "entry", "state", "pages", "ratings", "undecided", "seconds", "checks passed", "outcome"]
+    )
 
 
 def print_insight(statistics: StudyStatistics) -> None:

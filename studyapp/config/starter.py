@@ -38,6 +38,9 @@ rules = ["personal", "open"]
 # keep_parameters = ["batch"]
 # completion_url = "https://app.prolific.com/submissions/complete?cc={{code}}"
 # completion_code = "C1ABCDEF"     # one for all; without it each rater gets a code of their own
+# failed_checks_allowed = 1         # who fails more attention checks than this gets no code
+# [entry.outcomes]                  # for who does not complete: a code for {{code}} above, or an address of its own
+# no_consent = "NOCONS01"
 
 [handout]
 lease_minutes = 30                 # how long a page of unique pairs is kept for a rater

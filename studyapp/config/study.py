@@ -12,7 +12,7 @@ from typing import Any
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
-from relstudy.studyapp.config.study_parts import Block, Entry, JudgeSettings, KnownPair, Question
+from relstudy.studyapp.config.study_parts import OUTCOMES, Block, Entry, JudgeSettings, KnownPair, Question
 from relstudy.studyapp.config.study_toml import (
     read_blocks,
     read_entry,
@@ -66,6 +66,24 @@ class Study:
     def scales(self) -> tuple[Scale, ...]:
         """Every scale in use, in order of first use."""
         return tuple({block.scale.name: block.scale for block in self.blocks}.values())
+
+    @property
+    def outcomes_without_way_back(self) -> tuple[str, ...]:
+        """What may become of raters from a platform, and has neither code nor address in [entry.outcomes].
+
+        Examples
+        --------
+        >>> crowd = Study.parse('[study]\\nid = "a"\\ntitle = "A"\\n[entry]\\nrules = ["prolific"]\\n')
+        >>> crowd.outcomes_without_way_back
+        ('no_consent', 'full', 'undecided', 'paused', 'closed')
+        """
+        if not self.entry.is_platform:
+            return ()
+        cannot_be = {
+            "undecided": not self.entry.code_needs_decided,
+            "failed_checks": self.entry.failed_checks_allowed is None,
+        }
+        return tuple(name for name in OUTCOMES if not cannot_be.get(name) and not self.entry.outcomes.get(name))
 
     @classmethod
     def load(cls, folder: str | Path) -> Study:
@@ -138,5 +156,11 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         texts=read_texts(check, check.table(data, (), "texts")),
         judges=read_judges(check, check.table(data, (), "judges")),
     )
+    if study.entry.failed_checks_allowed is not None and not study.attention:
+        check.fault(
+            ("entry", "failed_checks_allowed"),
+            None,
+            "attention checks are counted, and the study has none; [[attention]] adds one",
+        )
     check.raise_faults()
     return study

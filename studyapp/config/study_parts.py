@@ -9,7 +9,8 @@ from urllib.parse import quote
 from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
-OUTCOMES = ("no_consent", "full", "undecided", "paused", "closed")
+PLATFORM_RULES = ("prolific", "crowd")
+OUTCOMES = ("no_consent", "failed_checks", "full", "undecided", "paused", "closed")
 QUESTION_KINDS = ("text", "long", "number", "choice")
 
 
@@ -99,6 +100,7 @@ class Entry:
     completion_url : where the last page leads; `{code}` is replaced by the completion code
     completion_code : one code for everyone (as Prolific wants it); empty: each rater gets one of their own
     code_needs_decided : the share of a rater's ratings, 0 to 1, that must not be undecided for a code
+    failed_checks_allowed : how many attention checks a rater may fail and get a code all the same; None: any number
     outcomes : for those who do not complete, by one of OUTCOMES: a code to put into completion_url, or an address
     joins_per_address : how many new raters one network address may bring in ten minutes; 0: any number
     """
@@ -110,8 +112,14 @@ class Entry:
     completion_url: str = ""
     completion_code: str = ""
     code_needs_decided: float = 0.5
+    failed_checks_allowed: int | None = None
     joins_per_address: int = 60
     outcomes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_platform(self) -> bool:
+        """Whether raters come from a platform, and have to go back there."""
+        return any(rule in PLATFORM_RULES for rule in self.rules)
 
     def address(self, code: str, identity: str, parameters: Mapping[str, str]) -> str:
         """Where somebody goes back to with a code, or with an outcome's own address; empty where there is none.

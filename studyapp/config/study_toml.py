@@ -160,7 +160,7 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         path,
         (
             *("rules", "passphrase", "id_parameter", "keep_parameters", "completion_url", "completion_code"),
-            *("code_needs_decided", "joins_per_address", "outcomes"),
+            *("code_needs_decided", "failed_checks_allowed", "joins_per_address", "outcomes"),
         ),
     )
     rules = check.texts(data, path, "rules") if "rules" in data else ("personal",)
@@ -190,6 +190,9 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         completion_url=check.text(data, path, "completion_url", "", URL),
         completion_code=check.text(data, path, "completion_code", ""),
         code_needs_decided=check.number(data, path, "code_needs_decided", 0.5, 0, 1),
+        failed_checks_allowed=(
+            check.whole(data, path, "failed_checks_allowed", 0, 0, 1000) if "failed_checks_allowed" in data else None
+        ),
         joins_per_address=check.whole(data, path, "joins_per_address", 60, 0, 1_000_000),
         outcomes=_read_outcomes(
             check, check.table(data, path, "outcomes"), check.text(data, path, "completion_url", "")

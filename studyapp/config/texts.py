@@ -14,8 +14,9 @@ ENGLISH: dict[str, str] = {
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
     "consent.decline": "I do not want to take part",
-    "declined.heading": "You are not taking part",
-    "declined.text": "Nothing about you has been stored. Thank you for having looked.",
+    "no_consent.heading": "You are not taking part",
+    "no_consent.text": "Nothing about you has been stored. Thank you for having looked.",
+    "ended.platform": "Please go back to the page of the platform that you came from, and end the task there.",
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "instructions.heading": "What to do",
@@ -79,6 +80,10 @@ ENGLISH: dict[str, str] = {
     "thanks.nocode": (
         "A completion code goes with ratings: you have rated nothing, or were undecided about more of the results than "
         "this study allows. If you rate some more, the code may still come."
+    ),
+    "thanks.failed": (
+        "This study gives a completion code to those who answer its attention checks, results whose right answer is "
+        "known, and you answered more of them otherwise than it allows."
     ),
     "switch.heading": "Another person's link",
     "switch.text": (
@@ -210,6 +215,9 @@ ENGLISH: dict[str, str] = {
     "admin.flag.no-base-ratings": "no base ratings",
     "admin.flag.constant-on-base": "same rating on every base pair",
     "admin.flag.often-undecided": "often undecided",
+    "admin.outcome.failed_checks": "failed checks",
+    "admin.outcome.full": "nothing left to rate",
+    "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",
     "admin.older": "Following",
     "admin.range": "Page {number} of {pages}",

@@ -14,6 +14,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import listed
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import count_ratings
@@ -42,7 +43,7 @@ def check_study(folder: Path) -> list[Finding]:
     except RelstudyError as error:
         return [Finding("study.toml", "wrong", str(error), "mend the lines it names")]
     findings = [Finding("study.toml", "ok", f"study {study.id!r}, {len(study.blocks)} blocks")]
-    findings += [*_folder(folder), *_private(folder), *_address(study)]
+    findings += [*_folder(folder), *_private(folder), *_address(study), *_ways_back(study)]
     try:
         store = Store.of_study(folder)
     except RelstudyError as error:
@@ -84,6 +85,15 @@ def _address(study: Study) -> Iterator[Finding]:
         yield Finding("address", "mind", words, "serve behind a proxy with TLS, and name https in [study] url")
     else:
         yield Finding("address", "ok", study.url)
+
+
+def _ways_back(study: Study) -> Iterator[Finding]:
+    lacking = study.outcomes_without_way_back
+    if lacking:
+        words = f"who comes from the platform is not led back when the outcome is {listed(lacking, 'or')}"
+        yield Finding("ways back", "mind", words, "a code or an address for each in [entry.outcomes]")
+    elif study.entry.is_platform:
+        yield Finding("ways back", "ok", "every outcome leads back to the platform")
 
 
 def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS, Scale
 from relstudy.studyapp.assignment.answers import select_ratings
+from relstudy.studyapp.assignment.outcomes import outcome_of
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
@@ -146,9 +148,12 @@ def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, K
 
 
 def people_table(store: Store, study: Study) -> pd.DataFrame:
-    """One row per rater: way in, times, completion code, parameters kept, answers to the exit questions."""
+    """One row per rater: way in, times, outcome, completion code, parameters kept, answers to the exit questions."""
+    answers: dict[int, list[sa.Row[Any]]] = defaultdict(list)
     with store.read() as connection:
         people = read_raters(connection)
+        for row in connection.execute(select_ratings(assignments.c.rater, assignments.c.kind)):
+            answers[row.rater].append(row)
     return pd.DataFrame(
         [
             {
@@ -163,6 +168,7 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
                 "consented_at": _utc(rater.consented_at),
                 "started_at": _utc(rater.started_at),
                 "finished_at": _utc(rater.finished_at),
+                "outcome": outcome_of(study, rater, answers[rater.id]),
                 "completion_code": rater.completion_code,
                 **{f"question_{q.id}": _no_formula((rater.answers or {}).get(q.id, "")) for q in study.questions},
             }

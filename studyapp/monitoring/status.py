@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
@@ -13,11 +14,12 @@ import sqlalchemy as sa
 from relstudy.analysis.indices.uniformity import uniformity_error
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.outcomes import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import read_state
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import Block, KnownPair
+from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, slots
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
@@ -49,7 +51,10 @@ class BlockStatus:
 
 @dataclass(frozen=True)
 class RaterStatus:
-    """One rater: pages answered, ratings by kind, time, attention checks passed of those answered."""
+    """One rater: pages answered, ratings by kind, time, attention checks passed of those answered.
+
+    `outcome` is how the visit ended (`relstudy.studyapp.assignment.outcomes`), empty while the rater is at work.
+    """
 
     rater_id: str
     entry: str
@@ -61,11 +66,12 @@ class RaterStatus:
     checks: int
     checks_passed: int
     last_rated_at: float | None
+    outcome: str
 
 
 @dataclass(frozen=True)
 class Status:
-    """The study as it stands."""
+    """The study as it stands; `outcomes` counts how visits ended."""
 
     study: str
     state: str
@@ -76,6 +82,7 @@ class Status:
     blocks: list[BlockStatus] = field(default_factory=list)
     people: list[RaterStatus] = field(default_factory=list)
     not_shown: list[NotShown] = field(default_factory=list)
+    outcomes: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """As a dictionary that can be written as JSON."""
@@ -95,7 +102,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)
-    known_pairs = known_pair_ids(study)
+    persons = [_person(study, person, by_rater.get(person.id, [])) for person in people]
     return Status(
         study=study.id,
         state="paused" if state == "open" and study.paused else state,
@@ -104,8 +111,9 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         finished=sum(person.finished_at is not None for person in people),
         ratings=len(answers),
         blocks=blocks,
-        people=[_person(person, known_pairs, by_rater.get(person.id, [])) for person in people],
+        people=persons,
         not_shown=not_shown,
+        outcomes=dict(Counter(person.outcome for person in persons if person.outcome)),
     )
 
 
@@ -150,7 +158,8 @@ def _block(
     )
 
 
-def _person(person: Rater, known_pairs: dict[str, KnownPair], answers: Sequence[sa.Row[Any]]) -> RaterStatus:
+def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> RaterStatus:
+    known_pairs = known_pair_ids(study)
     checks = [row for row in answers if row.kind == "check" and row.pair_id in known_pairs]
     rated = [row for row in answers if row.kind == "pair"]
     steps = (("finished", person.finished_at), ("rating", person.started_at), ("consented", person.consented_at))
@@ -165,6 +174,7 @@ def _person(person: Rater, known_pairs: dict[str, KnownPair], answers: Sequence[
         checks=len(checks),
         checks_passed=sum(row.rating in known_pairs[row.pair_id].expected for row in checks),
         last_rated_at=max((row.rated_at for row in answers), default=None),
+        outcome=outcome_of(study, person, answers),
     )
 
 

@@ -93,8 +93,13 @@ def item_view(item: DisplayedItem) -> ItemView:
 
 def unavailable() -> tuple[str, int]:
     """The study is paused or closed."""
-    state = current_site().state
+    return show("message.html", end_page(current_site().state, session.current_rater())), 503
+
+
+def end_page(outcome: str, rater: Rater | None = None) -> MessagePage:
+    """What is said to who ends with this outcome, and the way back; in words where study.toml names no address."""
     texts = current_site().texts
-    back = session.way_back(state, session.current_rater())
-    page = MessagePage(texts(f"{state}.heading"), texts(f"{state}.text"), back, texts("thanks.return") if back else "")
-    return show("message.html", page), 503
+    back = session.way_back(outcome, rater)
+    further = "" if back or not session.is_from_platform(rater) else texts("ended.platform")
+    link_text = texts("thanks.return") if back else ""
+    return MessagePage(texts(f"{outcome}.heading"), texts(f"{outcome}.text"), back, link_text, further)

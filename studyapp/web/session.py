@@ -11,6 +11,7 @@ from flask import abort, request, session
 
 from relstudy.studyapp.assignment.raters import Rater, read_rater
 from relstudy.studyapp.assignment.sequence import RaterPage, find_rater_page
+from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web.site import current_site
 
 
@@ -76,6 +77,7 @@ def pending() -> dict[str, Any] | None:
 def set_pending(entry: str, identity: str, parameters: dict[str, str]) -> None:
     """Remember who is on the way in; whoever this browser belongs to stays until they have consented."""
     session["pending"] = {"entry": entry, "identity": identity, "parameters": parameters}
+    session.pop("ended", None)
     session.setdefault("nonce", secrets.token_hex(16))
     session.permanent = True
 
@@ -86,6 +88,25 @@ def way_back(outcome: str, rater: Rater | None = None) -> str:
     identity, parameters = (rater.identity, rater.parameters) if rater is not None else _arrival()
     code = entry.outcomes.get(outcome, "")
     return entry.address(code, identity, parameters) if code else ""
+
+
+def is_from_platform(rater: Rater | None = None) -> bool:
+    """Whether who is asking came from a platform, which has to learn what became of them."""
+    arrival = session.get("pending")
+    way = rater.entry if rater is not None else arrival.get("entry") if isinstance(arrival, dict) else None
+    return way in PLATFORM_RULES
+
+
+def end_visit(page: dict[str, str]) -> None:
+    """Make this browser nobody's; all it keeps is the last page, which says where to go."""
+    session.clear()
+    session["ended"] = page
+
+
+def ended() -> dict[str, str] | None:
+    """The last page of a visit that ended in this browser, or None."""
+    page = session.get("ended")
+    return page if isinstance(page, dict) else None
 
 
 def _arrival() -> tuple[str, dict[str, str]]:

@@ -144,12 +144,13 @@ class WaitPage:
 
 @dataclass(frozen=True)
 class MessagePage:
-    """A page that only says something: closed, paused, not found, and the like."""
+    """A page that only says something: closed, paused, not found, and the like; `further` is a second paragraph."""
 
     heading: str
     text: str
     link: str = ""
     link_text: str = ""
+    further: str = ""
 
 
 @dataclass(frozen=True)

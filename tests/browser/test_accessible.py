@@ -111,6 +111,11 @@ def test_no_rater_page_has_a_barrier(
     page.context.clear_cookies()
     page.goto(f"{served.base}/consent")
     tour.look("closed")
+    served.app.extensions["relstudy"].set_state("open")
+    page.goto(served.base)
+    page.get_by_role("button", name="do not want").press("Enter")
+    page.wait_for_url("**/ended")
+    tour.look("declined")
     assert not tour.found
     assert {"rating up to 1", "rating up to 5", "rating up to 9"} <= set(tour.seen)
 

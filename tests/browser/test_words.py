@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from relstudy.calibration.raters import FLAGS
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import OUTCOMES
 from relstudy.studyapp.config.texts import ENGLISH
 from tests.browser.sessions import MIXED, Rater, log_in, rate_by_http
 from tests.places import ROOT
@@ -133,7 +134,16 @@ def test_the_german_study_replaces_every_text_and_keeps_its_blanks() -> None:
 def test_every_text_is_in_use() -> None:
     code = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*") if path.suffix in {".py", ".html"})
     code = code.replace((HERE / "config" / "texts.py").read_text(encoding="utf-8"), "")
-    made = ("admin.tab.", "admin.state.", "admin.rater.", "admin.flag.", "paused.", "closed.", "refused.", "error.")
+    made = (
+        "admin.tab.",
+        "admin.state.",
+        "admin.rater.",
+        "admin.flag.",
+        "admin.outcome.",
+        *(f"{name}." for name in OUTCOMES),
+        "refused.",
+        "error.",
+    )
     unused = [key for key in ENGLISH if f"{key}'" not in code and f'{key}"' not in code and not key.startswith(made)]
     assert unused == []
 

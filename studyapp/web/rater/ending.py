@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from flask import Blueprint, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.answers import share_decided
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
+from relstudy.studyapp.assignment.outcomes import COMPLETED, read_outcome
 from relstudy.studyapp.assignment.raters import record_exit_answers
-from relstudy.studyapp.assignment.sequence import count_answered
 from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
@@ -96,18 +95,19 @@ def thanks() -> ResponseReturnValue:
     here = current_site()
     study = here.study
     with here.store.read_one() as connection:
+        outcome = read_outcome(connection, study, rater)
         more_to_rate = here.state == "open" and any_left(connection, rater.id, study.blocks, time.time())
-        earned = share_decided(connection, rater) >= study.entry.code_needs_decided
-        outcome = "undecided" if count_answered(connection, rater) else "full"
-    message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
-    completed = study.entry.address(rater.completion_code, rater.identity, rater.parameters)
-    page = ThanksPage(
-        paragraphs(study.thanks or here.texts("thanks.default")),
-        rater.completion_code if earned else "",
-        completed if earned else session.way_back(outcome, rater),
-        more_to_rate and any(block.unique and block.more for block in study.blocks),
-        message if earned else here.texts("thanks.nocode"),
-    )
+    if outcome == COMPLETED:
+        code, back = rater.completion_code, study.entry.address(rater.completion_code, rater.identity, rater.parameters)
+        message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
+    else:
+        code, back = "", session.way_back(outcome, rater)
+        message = here.texts("thanks.failed" if outcome == "failed_checks" else "thanks.nocode")
+        if not back and session.is_from_platform(rater):
+            message += " " + here.texts("ended.platform")
+    has_more = more_to_rate and any(block.unique and block.more for block in study.blocks)
+    said = paragraphs(study.thanks or here.texts("thanks.default"))
+    page = ThanksPage(said, code, back, has_more and outcome != "failed_checks", message)
     return show("thanks.html", page, rater)
 
 

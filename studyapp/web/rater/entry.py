@@ -6,6 +6,7 @@ import hmac
 import re
 import secrets
 import time
+from dataclasses import asdict, replace
 
 from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
@@ -14,9 +15,9 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.assignment.next_page import lock_answered
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rendering import choices, paragraphs, show, unavailable
+from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, MessagePage, SwitchPage
+from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
 
 blueprint = Blueprint("entry", __name__)
 
@@ -157,18 +158,16 @@ def agree() -> ResponseReturnValue:
 
 @blueprint.post("/decline")
 def decline() -> ResponseReturnValue:
-    """Consent withheld: nothing is kept, and the way back is shown."""
+    """Consent withheld: nothing is kept but, in the browser, the page with the way back."""
     rater = None if session.pending() else session.current_rater()
     session.require_csrf(rater)
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate", 303)
-    back = session.way_back("no_consent", rater)
-    flask_session.clear()
-    texts = current_site().texts
-    page = MessagePage(
-        texts("declined.heading"), texts("declined.text"), back or "/", texts("thanks.return" if back else "error.home")
-    )
-    return show("message.html", page)
+    page = end_page("no_consent", rater)
+    if not page.link:
+        page = replace(page, link="/", link_text=current_site().texts("error.home"))
+    session.end_visit(asdict(page))
+    return redirect("/ended", 303)
 
 
 @blueprint.get("/instructions")

@@ -67,3 +67,11 @@ def test_the_database_of_another_study_and_one_not_made_yet_are_told(
     assert states(other, 1)["database"] == "wrong"
     monkeypatch.setenv("DATABASE_URL", "nonsense")
     assert states(other, 1)["database"] == "wrong"
+
+
+def test_outcomes_that_lead_nobody_back_to_the_platform_are_named(tmp_path: Path) -> None:
+    way = 'rules = ["prolific"]\ncompletion_url = "https://x.org/{code}"\n[entry.outcomes]\nfull = "A"\nclosed = "B"\n'
+    folder = write_study(tmp_path / "study", TOML.replace('rules = ["personal", "open"]\n', way))
+    for command in ("doctor", "invite"):
+        done = CliRunner().invoke(main, [command, str(folder)])
+        assert "no_consent, undecided or paused" in done.stdout, done.stdout

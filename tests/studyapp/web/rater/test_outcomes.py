@@ -8,79 +8,161 @@ import pytest
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import OUTCOMES
+from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.monitoring.status import study_status
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
 from tests.studyapp.web.rater.test_entry import with_entry
 
 URL = "https://app.example.org/done?cc={code}&pid={id}&session={SESSION_ID}"
-PROLIFIC = f"""rules = ["prolific"]
-completion_url = "{URL}"
-completion_code = "DONE"
-[entry.outcomes]
-no_consent = "NOCONSENT"
-full = "FULL"
-undecided = "UNDECIDED"
-paused = "https://app.example.org/later"
-closed = "CLOSED"
-"""
+CODES = {name: name.replace("_", "").upper() for name in OUTCOMES} | {"paused": "https://app.example.org/later?s={id}"}
+ENTRY = f'rules = ["prolific"]\ncompletion_url = "{URL}"\ncompletion_code = "DONE"\n'
+ALL = "[entry.outcomes]\n" + "".join(f'{name} = "{code}"\n' for name, code in CODES.items())
+CHECK = '[[attention]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q1"\nexpected = [5]\n'
 JOIN = "/join?PROLIFIC_PID=p%26q&STUDY_ID=s&SESSION_ID=t7"
-pytestmark = pytest.mark.slow
+FIRST = JOIN.replace("p%26q", "first")
+Maker = Callable[..., Made]
 
 
 def back(code: str) -> str:
-    return f"https://app.example.org/done?cc={code}&pid=p%26q&session=t7"
+    """The address that a code of `CODES`, or an address, leads back to."""
+    return (
+        (code if code.startswith("https") else URL.replace("{code}", code))
+        .replace("{id}", "p%26q")
+        .replace("{SESSION_ID}", "t7")
+    )
 
 
-def people(made: Made) -> int:
-    from relstudy.studyapp.monitoring.export import people_table
-
-    return len(people_table(made.store, Study.load(made.folder)))
-
-
-def test_who_declines_is_led_back_and_nothing_of_them_is_kept(make_local: Callable[..., Made]) -> None:
-    made = make_local(with_entry(PROLIFIC))
+def arrive(made: Made) -> Browser:
     browser = Browser(made.app)
     browser.get(JOIN)
+    return browser
+
+
+def declines(make: Maker, outcomes: str) -> Browser:
+    browser = arrive(make(with_entry(ENTRY + outcomes)))
     browser.send(browser.page.form("/decline"))
-    assert browser.status == 200 and back("NOCONSENT") in browser.page.links and people(made) == 0
-    browser.get("/rate")
-    assert browser.status == 403, "the browser is nobody's again"
+    return browser
 
 
-def test_who_completes_and_who_decides_on_nothing_have_addresses_of_their_own(make_local: Callable[..., Made]) -> None:
-    made = make_local(with_entry(PROLIFIC))
-    for rating, code in (("3", "DONE"), ("undecided", "UNDECIDED")):
-        browser = Browser(made.app)
-        browser.join(JOIN if code == "DONE" else JOIN.replace("p%26q", "other"))
-        browser.rate_all(lambda name, number, rating=rating: rating)  # type: ignore[misc]
-        assert browser.address == "/thanks"
-        expected = back(code) if code == "DONE" else back(code).replace("p%26q", "other")
-        assert expected in browser.page.links, browser.page.links
+def fails_the_check(make: Maker, outcomes: str) -> Browser:
+    made = make(
+        with_entry(f"{ENTRY}failed_checks_allowed = 0\n{outcomes}") + CHECK, base_queries=1, unique_queries=1, results=1
+    )
+    browser = arrive(made)
+    browser.consent()
+    browser.rate_all()
+    return browser
 
 
-def test_a_study_that_is_closed_paused_or_full_leads_back(make_local: Callable[..., Made]) -> None:
-    made = make_local(with_entry(PROLIFIC), base_queries=0, unique_queries=1)
+def comes_when_all_is_rated(make: Maker, outcomes: str) -> Browser:
+    made = make(with_entry(ENTRY + outcomes), base_queries=0, unique_queries=1)
     first = Browser(made.app)
-    first.join(JOIN.replace("p%26q", "first"))
+    first.join(FIRST)
     first.rate_all()
-    late = Browser(made.app)
-    late.join(JOIN)
-    assert late.address == "/thanks" and back("FULL") in late.page.links
-    for state, address in (("paused", "https://app.example.org/later"), ("closed", back("CLOSED"))):
-        with made.app.test_request_context():
-            made.app.extensions["relstudy"].set_state(state)
-        browser = Browser(made.app)
-        browser.get(JOIN)
-        assert browser.status == 503 and address in browser.page.links
+    browser = arrive(made)
+    browser.consent()
+    return browser
+
+
+def decides_on_nothing(make: Maker, outcomes: str) -> Browser:
+    browser = arrive(make(with_entry(ENTRY + outcomes), base_queries=1, unique_queries=1, results=1))
+    browser.consent()
+    browser.rate_all(lambda name, number: "undecided")
+    return browser
+
+
+def comes_while(state: str) -> Callable[[Maker, str], Browser]:
+    def comes(make: Maker, outcomes: str) -> Browser:
+        made = make(with_entry(ENTRY + outcomes))
+        made.app.extensions["relstudy"].set_state(state)
+        return arrive(made)
+
+    return comes
+
+
+ENDINGS = {
+    "no_consent": declines,
+    "failed_checks": fails_the_check,
+    "full": comes_when_all_is_rated,
+    "undecided": decides_on_nothing,
+    "paused": comes_while("paused"),
+    "closed": comes_while("closed"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_every_ending_leads_back_with_its_own_code_or_address(make_local: Maker, outcome: str) -> None:
+    browser = ENDINGS[outcome](make_local, ALL)
+    assert browser.page.links.count(back(CODES[outcome])) == 1, (browser.address, browser.page.links)
+    assert not any(back("DONE") in link for link in browser.page.links)
+    browser.get(browser.address)
+    assert back(CODES[outcome]) in browser.page.links, "and does so again when the page is loaded anew"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_without_an_address_every_ending_says_in_words_where_to_go(make_local: Maker, outcome: str) -> None:
+    browser = ENDINGS[outcome](make_local, "")
+    assert "go back to the page of the platform" in browser.page.text
+    assert not any(link.startswith("http") for link in browser.page.links)
+
+
+def test_who_declines_leaves_nothing_and_the_browser_is_nobodys_again(make_local: Maker) -> None:
+    made = make_local(with_entry(ENTRY + ALL))
+    browser = arrive(made)
+    browser.send(browser.page.form("/decline"))
+    assert len(people_table(made.store, Study.load(made.folder))) == 0
+    browser.get("/rate")
+    assert browser.status == 403
+    browser.get(JOIN)
+    assert browser.address == "/consent", "and the same person may think again"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rating", "outcome", "code"), [("5", "completed", "DONE"), ("1", "failed_checks", "")])
+def test_a_code_needs_no_more_failed_checks_than_allowed(
+    make_local: Maker, rating: str, outcome: str, code: str
+) -> None:
+    toml = with_entry(f"{ENTRY}failed_checks_allowed = 0\n{ALL}") + CHECK
+    made = make_local(toml, base_queries=1, unique_queries=3, results=1)
+    browser = arrive(made)
+    browser.consent()
+    browser.rate_all(lambda name, number: rating)
+    assert (back("DONE") in browser.page.links) == bool(code)
+    assert ("Rate some more" in browser.page.text) == bool(code), "more pages would not bring the code"
+    study = Study.load(made.folder)
+    assert people_table(made.store, study)["outcome"].tolist() == [outcome]
+    assert study_status(made.store, study).outcomes == {outcome: 1}
+
+
+def test_one_check_may_be_failed_where_the_study_says_so(make_local: Maker) -> None:
+    made = make_local(
+        with_entry(f"{ENTRY}failed_checks_allowed = 1\n") + CHECK, base_queries=1, unique_queries=1, results=1
+    )
+    browser = arrive(made)
+    browser.consent()
+    browser.rate_all(lambda name, number: "1")
+    assert back("DONE") in browser.page.links
 
 
 @pytest.mark.parametrize("pid", ["{{%PROLIFIC_PID%}}", "${workerId}", "{id}", "%7B%7B%25PROLIFIC_PID%25%7D%7D"])
-def test_a_placeholder_that_the_platform_did_not_fill_in_is_nobody(make_local: Callable[..., Made], pid: str) -> None:
-    made = make_local(with_entry(PROLIFIC))
+def test_a_placeholder_that_the_platform_did_not_fill_in_is_nobody(make_local: Maker, pid: str) -> None:
+    made = make_local(with_entry(ENTRY))
     answer = made.app.test_client().get("/join", query_string=f"PROLIFIC_PID={pid}")
     assert answer.status_code == 400 and "PROLIFIC_PID" in answer.text
 
 
-def test_an_outcomes_code_needs_a_place_in_the_address(make_local: Callable[..., Made]) -> None:
-    with pytest.raises(RelstudyError, match=r"outcomes.full.*a code where completion_url holds \{code\}"):
-        Study.parse(with_entry('rules = ["open"]\n[entry.outcomes]\nfull = "X"\n'))
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("[entry.outcomes]\nfull = 'X'\n", r"line 10, entry.outcomes.full.*a code where completion_url holds \{code\}"),
+        ("failed_checks_allowed = 0\n", r"line 9, entry.failed_checks_allowed: .*the study has none"),
+        ("failed_checks_allowed = -1\n", r"line 9, entry.failed_checks_allowed: -1 is not allowed"),
+    ],
+)
+def test_a_rule_that_cannot_work_is_told_with_its_line(entry: str, told: str) -> None:
+    with pytest.raises(RelstudyError, match=told):
+        Study.parse(with_entry(f'rules = ["open"]\n{entry}'))

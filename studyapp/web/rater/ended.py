@@ -1,0 +1,19 @@
+"""The last page of those who do not go on: what became of their visit, and the way back."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.views import MessagePage
+
+blueprint = Blueprint("ended", __name__)
+
+
+@blueprint.get("/ended")
+def ended() -> ResponseReturnValue:
+    """How the visit of this browser ended; anybody else is led on."""
+    page = session.ended()
+    return redirect("/rate") if page is None else show("message.html", MessagePage(**page))
