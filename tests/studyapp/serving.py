@@ -23,11 +23,12 @@ class Server:
         threads: int = 4,
         port: int = 0,
         environment: dict[str, str] | None = None,
+        extra: tuple[str, ...] = (),
     ) -> None:
         self.errors = open(folder / "serve.err", "ab")  # noqa: SIM115 (kept as long as the child)
         command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--quiet"]
         self.child = subprocess.Popen(
-            [*command, "--workers", str(workers), "--threads", str(threads)],
+            [*command, "--workers", str(workers), "--threads", str(threads), *extra],
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env={**os.environ, **(environment or {})},

@@ -9,12 +9,14 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp import web
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web.admin.access import make_setup_link
@@ -117,6 +119,14 @@ def test_the_researchers_pages_and_personal_links_stay_below_the_path(make_local
     assert researcher.address == f"{PATH}/admin/raters"
     researcher.send(researcher.page.form(f"{PATH}/admin/logout"))
     assert researcher.address == f"{PATH}/admin/login"
+
+
+def test_no_template_has_an_address_that_leaves_out_the_path() -> None:
+    own = re.compile(
+        r'(?:href|src|action)="(?!#|\{\{ asset\(|\{\{ page\.completion_url \}\}|[^"]*\| at \}\}[^"]*")[^"]*"'
+    )
+    templates = Path(web.__file__).parent / "templates"
+    assert [(path.name, found) for path in templates.rglob("*.html") for found in own.findall(path.read_text())] == []
 
 
 def test_health_is_answered_with_and_without_the_path(make_local: Callable[..., Made]) -> None:
