@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "lists": ("relstudy.studyapp.commands.lists:lists", "What each system returns for one query, judgments beside."),
     "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
+    "host": ("relstudy.studyapp.commands.host:host", "Serve several studies on one port."),
     "change": ("relstudy.studyapp.commands.change:change", "Serve a study as its edited files say, shown first."),
     "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
     "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),

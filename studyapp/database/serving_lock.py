@@ -54,6 +54,18 @@ def nobody_serves(folder: Path, store: Store) -> Iterator[None]:
             mark.close()
 
 
+@contextlib.contextmanager
+def one_prepares(folder: Path) -> Iterator[None]:
+    """A stretch in which no other process makes the study ready to be served; waits for its turn."""
+    if fcntl is None:
+        yield
+        return
+    with open(folder / "study.preparing", "a") as turn:
+        with contextlib.suppress(OSError):  # this file system has no locks
+            fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
 def _lock(folder: Path, *, shared: bool, refusal: str) -> IO[str] | None:
     if fcntl is None:
         return None

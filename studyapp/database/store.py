@@ -33,9 +33,10 @@ class Store:
     ----------
     url : SQLAlchemy address
     busy_seconds : how long a write waits for another to end before it is refused
+    kept : how many connections to PostgreSQL stay open when nobody needs them
     """
 
-    def __init__(self, url: str, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, url: str, busy_seconds: float = BUSY_SECONDS, kept: int = 10) -> None:
         try:
             self.url = sa.make_url(_with_driver(url))
             in_memory = self.url.get_backend_name() == "sqlite" and self.url.database in (None, "", ":memory:")
@@ -50,6 +51,7 @@ class Store:
         except ImportError:
             raise RelstudyError('PostgreSQL needs a further package: pip install "relstudy[postgresql]"') from None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.made_when_missing = False  # whether `migrate` may make the PostgreSQL database itself
         self.busy_seconds = busy_seconds
         self._answered = (-HEALTH_SECONDS, False)
         if self.is_sqlite:
@@ -61,8 +63,8 @@ class Store:
         else:
             self.engine = sa.create_engine(
                 self.url,
-                pool_size=10,
-                max_overflow=10,
+                pool_size=kept,
+                max_overflow=20 - kept,
                 pool_timeout=busy_seconds,
                 pool_pre_ping=True,
                 isolation_level="READ COMMITTED",
@@ -76,10 +78,15 @@ class Store:
         self._single = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @classmethod
-    def of_study(cls, folder: str | Path, busy_seconds: float = BUSY_SECONDS) -> Store:
-        """The database of a study folder: DATABASE_URL where it is set, else study.db."""
+    def of_study(cls, folder: str | Path, busy_seconds: float = BUSY_SECONDS, kept: int = 10) -> Store:
+        """The database of a study folder: DATABASE_URL where it is set, else study.db.
+
+        `{name}` in DATABASE_URL stands for the folder's name, so that several studies have a database each.
+        """
         url = os.environ.get("DATABASE_URL") or f"sqlite:///{Path(folder).resolve() / 'study.db'}"
-        return cls(url, busy_seconds)
+        store = cls(url.replace("{name}", Path(folder).resolve().name), busy_seconds, kept)
+        store.made_when_missing = "{name}" in url and not store.is_sqlite
+        return store
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
@@ -144,6 +151,8 @@ class Store:
                 os.close(os.open(self.url.database, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         try:
             with _MIGRATING:
+                if self.made_when_missing:
+                    self._make_database()
                 command.upgrade(config, revision)
         except sa.exc.DBAPIError as error:
             raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
@@ -151,6 +160,17 @@ class Store:
             raise RelstudyError(
                 f"the database {self.shown} was made by a newer relstudy; install that version, or take a backup"
             ) from None
+
+    def _make_database(self) -> None:
+        """Make the PostgreSQL database where the server has none of that name."""
+        server = sa.create_engine(
+            self.url.set(database="postgres"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool
+        )
+        with server.connect() as connection:
+            there = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")
+            if connection.execute(there, {"name": self.url.database}).first() is None:
+                name = server.dialect.identifier_preparer.quote_identifier(str(self.url.database))
+                connection.exec_driver_sql(f"CREATE DATABASE {name}")
 
     def answers(self) -> bool:
         """Whether the database can be reached and written to, some seconds ago at most."""

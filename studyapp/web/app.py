@@ -81,7 +81,7 @@ def create_app(folder: str | Path, *, store: Store | None = None, secure: bool |
     app.add_url_rule("/health", view_func=_health)
     add_headers(app)
     serve_assets(app)
-    _log_requests(app)
+    log_requests(app)
     app.register_error_handler(HTTPException, _http_error)
     for kind in DATABASE_ERRORS:
         app.register_error_handler(kind, _database_error)
@@ -129,7 +129,7 @@ def _not_saved(reason: str, status: int) -> ResponseReturnValue:
     return show("message.html", page), status, {"Retry-After": "5", **again}
 
 
-def _log_requests(app: Flask) -> None:
+def log_requests(app: Flask) -> None:
     """One JSON line a request: the route, never the address asked for, because that may hold a token."""
 
     @app.before_request

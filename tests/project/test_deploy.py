@@ -89,6 +89,23 @@ def test_the_compose_files_app_believes_its_own_proxy_and_keeps_to_its_own_datab
     assert url.host in compose["services"]
 
 
+def test_the_compose_file_for_several_studies_changes_only_what_it_must() -> None:
+    text = (DEPLOY / "compose.host.yaml").read_text()
+    compose, whole = yaml.safe_load(text), yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    app, settings = compose["services"]["app"], parsed(compose["services"]["app"]["command"])
+    alone = parsed(whole["services"]["app"]["command"])
+    assert settings["folders"] == (alone["folder"],)
+    assert [settings[name] for name in ("host", "port", "trusted_proxy")] == [
+        alone[name] for name in ("host", "port", "trusted_proxy")
+    ]
+    assert set(re.findall(r"\$\{(\w+)", text)) <= example_variables()
+    assert set(compose["services"]) <= set(whole["services"])
+    url = app["environment"]["DATABASE_URL"]
+    assert url == compose["services"]["backups"]["environment"]["DATABASE_URL"]
+    assert url.rpartition("/")[0] == whole["services"]["app"]["environment"]["DATABASE_URL"].rpartition("/")[0]
+    assert url.endswith("/{name}")
+
+
 def dockerfile() -> list[list[str]]:
     """The Dockerfile's instructions, each as its words."""
     text = re.sub(r"\\\n", " ", (DEPLOY / "Dockerfile").read_text())

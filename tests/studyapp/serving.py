@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class Server:
-    """`relstudy serve` as a child process, in a session of its own."""
+    """`relstudy serve` (or `host`) as a child process, in a session of its own."""
 
     def __init__(
         self,
@@ -24,11 +24,12 @@ class Server:
         port: int = 0,
         environment: dict[str, str] | None = None,
         extra: tuple[str, ...] = (),
+        command: str = "serve",
     ) -> None:
         self.errors = open(folder / "serve.err", "ab")  # noqa: SIM115 (kept as long as the child)
-        command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(port), "--quiet"]
+        call = [sys.executable, "-m", "relstudy", command, str(folder), "--port", str(port), "--quiet"]
         self.child = subprocess.Popen(
-            [*command, "--workers", str(workers), "--threads", str(threads), *extra],
+            [*call, "--workers", str(workers), "--threads", str(threads), *extra],
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env={**os.environ, **(environment or {})},

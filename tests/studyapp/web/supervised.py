@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.web.server import supervise
+from relstudy.studyapp.web.processes import supervise
 
 
 def main() -> None:

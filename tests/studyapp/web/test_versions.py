@@ -19,7 +19,7 @@ from relstudy.studyapp.database.tables import assignments, ratings
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app
-from relstudy.studyapp.web.server import _take_over
+from relstudy.studyapp.web.starting import take_over
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 
@@ -181,7 +181,7 @@ def test_change_shows_first_and_changes_nothing_without_a_yes(
     dry = json.loads(run(main, ["change", str(made.folder), "--dry-run", "--json"]).stdout)
     assert (dry["version"], dry["applied"], dry["trimmed"]) == (2, False, 1)
     with pytest.raises(RelstudyError, match=r"takes something away: .*that lose a pair: 1.* put the files back"):
-        _take_over(made.folder)
+        take_over(made.folder)
     assert pairs_in_hand(made) == held
     done = run(main, ["change", str(made.folder), "--yes"])
     assert done.exit_code == 0 and "every server goes on with version 2" in done.stderr
@@ -191,10 +191,10 @@ def test_change_shows_first_and_changes_nothing_without_a_yes(
 
 def test_serve_says_what_it_takes_over(make_local: Callable[..., Made], capsys: pytest.CaptureFixture[str]) -> None:
     made = make_local(ALL)
-    _take_over(made.folder)
+    take_over(made.folder)
     assert capsys.readouterr().out == "", "nothing has changed"
     edit_pairs(made, lambda lines: [*lines, "new-1,q2,q3,image,more,1,0.25,unique"])
-    _take_over(made.folder)
+    take_over(made.folder)
     assert capsys.readouterr().out.splitlines() == [
         "changed: 1 new unique pair: they join the pool",
         "every server goes on with version 2 of the study",

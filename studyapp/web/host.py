@@ -1,0 +1,142 @@
+"""Many studies on one port: /NAME/ is the study in the folder NAME, everything else the host itself."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from flask import Flask, jsonify, request
+from flask.typing import ResponseReturnValue
+from jinja2 import StrictUndefined
+
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.texts import Texts
+from relstudy.studyapp.web.app import log_requests, log_to
+from relstudy.studyapp.web.assets import serve_assets
+from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
+from relstudy.studyapp.web.listening import listen, make_worker, shown_host
+from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
+from relstudy.studyapp.web.processes import run_workers
+from relstudy.studyapp.web.security import add_headers
+from relstudy.studyapp.web.views import MessagePage
+
+MISSING, AWAY = "error.missing", "host.away"
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """What `relstudy host` was asked for."""
+
+    places: tuple[Path, ...]
+    host: str
+    port: int
+    workers: int
+    threads: int
+    url: str = ""
+    trusted_proxy: str | None = None
+    quiet: bool = False
+
+
+def run_host(hosting: Hosting) -> None:
+    """Open every study that is there, listen, and serve until told to stop.
+
+    Raises
+    ------
+    RelstudyError
+        where a folder is missing or the port is taken; a study that cannot be served is told and left out
+    """
+    for place in hosting.places:
+        if not place.is_dir():
+            raise RelstudyError(f"{place}: there is no such folder")
+    listener = listen(hosting.host, hosting.port)
+    local = f"http://{shown_host(hosting.host)}:{listener.getsockname()[1]}"
+    url = hosting.url or local
+    studies = HostedStudies(hosting.places, url, secure=url.startswith("https://"))
+    for name, folder in studies.listed().items():
+        if not NAME.fullmatch(name) or name in RESERVED:
+            say(
+                f"{folder} is not served: its name is not an address; letters, digits, - and _ are allowed, and not "
+                f"{' or '.join(RESERVED)}"
+            )
+            continue
+        with contextlib.suppress(RelstudyError):  # it has been told
+            studies.get(name)
+    say(f"{studies.served} studies below {url}/ (health: {url}/health)")
+    print(f"listening on {shown_host(hosting.host)}:{listener.getsockname()[1]}", flush=True)
+    log_to(sys.stderr, logging.WARNING if hosting.quiet else logging.INFO)
+    app = mounted(host_app(studies), path_of(url))
+
+    def work() -> None:
+        studies.begin_work()
+        make_worker(app, listener, hosting.threads, hosting.trusted_proxy).run()
+
+    run_workers(work, hosting.workers)
+
+
+def host_app(studies: HostedStudies) -> WsgiApp:
+    """Each study below its name, and the host's own pages."""
+    front = _front_app(studies)
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        root, asked = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
+        name, _, rest = asked.lstrip("/").partition("/")
+        try:
+            hosted = studies.get(name)
+        except RelstudyError:
+            return front({**environ, "PATH_INFO": "/away"}, start_response)
+        if hosted is None:
+            return front(environ, start_response)
+        below = {**environ, "SCRIPT_NAME": f"{root}/{name}", "PATH_INFO": f"/{rest}"}
+        return hosted.app(below, start_response)
+
+    return app
+
+
+def _front_app(studies: HostedStudies) -> Flask:
+    """The host's own pages: where there is no study of that name, or where it cannot be served now."""
+    texts = Texts()
+    app = Flask("host", root_path=str(Path(__file__).parent))
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.filters["at"] = at
+    app.jinja_env.globals.update(
+        text=texts, study=SimpleNamespace(language="en", title=texts("host.title"), contact="")
+    )
+
+    def message(key: str, status: int, **headers: str) -> ResponseReturnValue:
+        page = MessagePage(texts("error.heading"), texts(key))
+        return app.jinja_env.get_template("message.html").render(page=page), status, headers
+
+    @app.get("/health")
+    def health() -> ResponseReturnValue:
+        return jsonify(status="ok", studies=studies.served)
+
+    @app.get("/")
+    def home() -> ResponseReturnValue:
+        page = MessagePage(texts("host.title"), texts("host.home"))
+        return app.jinja_env.get_template("message.html").render(page=page)
+
+    @app.route("/away", methods=["GET", "POST"])
+    def away() -> ResponseReturnValue:
+        return message(AWAY, 503, **{"Retry-After": str(int(TRY_AGAIN)), **_asks_again()})
+
+    @app.errorhandler(404)
+    @app.errorhandler(405)
+    def missing(_error: Exception) -> ResponseReturnValue:
+        return message(MISSING, 404)
+
+    add_headers(app)
+    serve_assets(app)
+    log_requests(app)
+    return app
+
+
+def _asks_again() -> dict[str, str]:
+    """A page that was only looked at is loaded again by the browser itself."""
+    return {"Refresh": str(int(TRY_AGAIN))} if request.method == "GET" else {}

@@ -1,0 +1,195 @@
+"""The studies of a host: found in their folders, opened when they are asked for, closed when they are taken away.
+
+Each has its own database, cookies, limits and locks; what is wrong with one is told for that one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from flask import Flask
+
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web.admin.access import make_setup_link
+from relstudy.studyapp.web.app import create_app
+from relstudy.studyapp.web.starting import note_address, take_over
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+RESERVED = ("static", "health")  # addresses of the host itself
+STOPPED = "stopped"  # a study in whose folder a file of this name lies is not served
+KEPT_CONNECTIONS = 1  # to PostgreSQL, by each study in each worker
+TRY_AGAIN = 5.0  # seconds until a study that could not be opened is tried again
+LOOK = 1.0  # seconds between two looks whether a study was taken away
+
+
+@dataclass
+class HostedStudy:
+    """A study that is being served; `is_folder` tells its folder from another that takes its place."""
+
+    folder: Path
+    is_folder: tuple[int, int]
+    study: Study
+    app: Flask
+    store: Store
+    mark: IO[str] | None = None
+
+
+class HostedStudies:
+    """The studies of a host, by name.
+
+    Parameters
+    ----------
+    places : folders, each a study or a folder of studies; a study has the name of its folder
+    url : the host's public address
+    secure : whether cookies are for https only
+    """
+
+    def __init__(self, places: Sequence[Path], url: str, secure: bool) -> None:
+        self.places = [place.resolve() for place in places]
+        self.url = url.rstrip("/")
+        self.secure = secure
+        self._open: dict[str, HostedStudy] = {}
+        self._refused: dict[str, float] = {}  # when each may be tried again
+        self._trying: set[str] = set()
+        self._turn = threading.Lock()
+        self._at_work = False
+        self._ended = threading.Event()
+
+    def listed(self) -> dict[str, Path]:
+        """The studies that there are now; of two of one name the first."""
+        found: dict[str, Path] = {}
+        for place in self.places:
+            for folder in [place] if (place / "study.toml").exists() else sorted(place.glob("*/")):
+                if (folder / "study.toml").exists() and not (folder / STOPPED).exists():
+                    found.setdefault(folder.name, folder)
+        return found
+
+    def folder_of(self, name: str) -> Path | None:
+        """Where the study of a name is; None where there is none."""
+        if not NAME.fullmatch(name) or name in RESERVED:
+            return None
+        for place in self.places:
+            folder = place if (place / "study.toml").exists() else place / name
+            if folder.name == name and (folder / "study.toml").exists() and not (folder / STOPPED).exists():
+                return folder
+        return None
+
+    def get(self, name: str) -> HostedStudy | None:
+        """The study of a name, opened if it is not yet; None where there is none.
+
+        Raises
+        ------
+        RelstudyError
+            where it cannot be served now; another request tries again after `TRY_AGAIN` seconds
+        """
+        hosted = self._open.get(name)
+        if hosted is not None:
+            return hosted
+        folder = self.folder_of(name)
+        if folder is None:
+            return None
+        with self._turn:
+            if name in self._open:
+                return self._open[name]
+            if name in self._trying or time.monotonic() < self._refused.get(name, 0.0):
+                raise RelstudyError(f"{name} is not served yet")
+            self._trying.add(name)
+        try:
+            hosted = self._begin(name, folder)
+        except Exception as error:  # one study's fault must not become another's
+            self._refused[name] = time.monotonic() + TRY_AGAIN
+            say(f"{name} is not served: {getattr(error, 'orig', error)}")
+            if not isinstance(error, (RelstudyError, *DATABASE_ERRORS, OSError)):
+                logging.getLogger("relstudy").exception("study %s", name)
+            raise RelstudyError(f"{name} is not served") from error
+        finally:
+            self._trying.discard(name)
+        self._open[name] = hosted
+        return hosted
+
+    def _begin(self, name: str, folder: Path) -> HostedStudy:
+        """Take the study's files over, and make its app."""
+        address = f"{self.url}/{name}"
+        mark = hold_as_server(folder)
+        store = None
+        try:
+            with one_prepares(folder):
+                study = take_over(folder)
+                note_address(folder, study, address)
+                is_new = self._at_work and not (folder / "admin.setup").exists()
+                link = make_setup_link(folder) if is_new or not self._at_work else None
+            store = Store.of_study(folder, kept=KEPT_CONNECTIONS)
+            app = create_app(folder, store=store, secure=self.secure)
+        except BaseException:
+            if store is not None:
+                store.dispose()
+            if mark is not None:
+                mark.close()
+            raise
+        say(f"{study.title}: {address}/ (admin: {address}/admin/)")
+        if study.url and study.url != address:
+            say(f"Mind: {folder}/study.toml names {study.url}, to which invitations lead; it is {address} here.")
+        if link is not None:
+            say(f"Choose the admin password of {name}, once, at {address}{link}")
+        if mark is not None and not self._at_work:  # each worker has a mark of its own, which ends when it lets go
+            mark.close()
+            mark = None
+        status = folder.stat()
+        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark)
+
+    def begin_work(self) -> None:
+        """In a worker: hold what is open, and look from time to time whether it is still there."""
+        self._at_work = True
+        for name, hosted in list(self._open.items()):
+            try:
+                hosted.mark = hold_as_server(hosted.folder)
+            except (RelstudyError, OSError):  # being restored, or gone; it is opened when that has ended
+                self._close(name)
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(LOOK):
+            with contextlib.suppress(OSError):
+                self.let_go()
+
+    def let_go(self) -> None:
+        """Close the studies that were taken away, stopped, or replaced by another folder."""
+        for name, hosted in list(self._open.items()):
+            try:
+                status = hosted.folder.stat()
+                stays = (status.st_dev, status.st_ino) == hosted.is_folder and not (hosted.folder / STOPPED).exists()
+            except FileNotFoundError:
+                stays = False
+            if not stays:
+                self._close(name)
+                say(f"{name} is no longer served")
+
+    def _close(self, name: str) -> None:
+        hosted = self._open.pop(name)
+        hosted.store.dispose()
+        if hosted.mark is not None:
+            hosted.mark.close()
+
+    def close(self) -> None:
+        """Close every study, and look no more."""
+        self._ended.set()
+        for name in list(self._open):
+            self._close(name)
+
+    @property
+    def served(self) -> int:
+        """How many are open in this process."""
+        return len(self._open)

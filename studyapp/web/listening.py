@@ -1,0 +1,89 @@
+"""The listening socket, and Waitress as every worker runs it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+from typing import Any
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.web.app import BODY_LIMIT
+from relstudy.studyapp.web.mount import WsgiApp
+
+REQUEST_SECONDS = 30  # for a request to be there whole
+MOST_CONNECTIONS = 8000  # in each worker; half-open ones cost little until they are closed
+
+
+def shown_host(host: str) -> str:
+    """A listening address as browsers of this machine can ask for it."""
+    if host in ("0.0.0.0", "::"):
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that several processes can take connections from; RelstudyError where the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise RelstudyError(f"cannot listen on {host}, port {port}: {error.strerror}; choose another --port") from None
+    listener.listen(1024)
+    return listener
+
+
+def make_worker(app: WsgiApp, listener: socket.socket, threads: int, trusted_proxy: str | None = None) -> Any:
+    """Waitress as every worker runs it.
+
+    Parameters
+    ----------
+    trusted_proxy : the address of the proxy in front. Of its X-Forwarded-For, -Proto and -Host the last entries are
+        believed, which it wrote itself; whatever anybody else sends of them is dropped.
+    """
+    import waitress
+
+    from relstudy.studyapp.web.deadline import DeadlineChannel
+
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    proxy: dict[str, object] = {}
+    if trusted_proxy:
+        proxy = {
+            "trusted_proxy": trusted_proxy,
+            "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"},
+        }
+    # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody.
+    server = waitress.create_server(
+        app,
+        sockets=[listener],
+        threads=threads,
+        channel_timeout=REQUEST_SECONDS,
+        cleanup_interval=5,
+        connection_limit=_most_connections(),
+        asyncore_use_poll=True,  # select() ends at 1,024 descriptors
+        max_request_body_size=2 * BODY_LIMIT,
+        max_request_header_size=32 * 1024,
+        ident=None,
+        clear_untrusted_proxy_headers=True,
+        **proxy,
+    )
+    server.channel_class = DeadlineChannel
+    return server
+
+
+def _most_connections() -> int:
+    """As many as the system lets a process have open, up to `MOST_CONNECTIONS`, with some left for files."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 400
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + 200
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(100, min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200))

@@ -1,0 +1,126 @@
+"""Several worker processes, looked after by a parent that starts the fallen anew."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from types import FrameType
+
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
+
+QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only after a pause
+TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left
+LONGEST_PAUSE = 10.0  # seconds between such starts
+PATIENCE = 10.0  # seconds for workers to end before they are made to
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
+
+
+def run_workers(work: Callable[[], None], workers: int) -> None:
+    """Work in so many processes, or in this one where the system knows no fork."""
+    if hasattr(os, "fork"):
+        supervise(work, workers)
+    else:
+        work()
+
+
+def supervise(work: Callable[[], None], workers: int) -> None:
+    """Keep so many processes at work until SIGTERM or SIGINT ends them all.
+
+    A worker that ends is replaced; after one that could not even start, only after a pause that grows. None outlives
+    this process.
+
+    Raises
+    ------
+    RelstudyError
+        when workers keep failing at the start and none is at work
+    """
+    alive_read, alive_write = os.pipe()
+    children: dict[int, float] = {}
+    stopped_at: list[float] = []
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        stopped_at.append(time.monotonic())
+        _send(children, signal.SIGTERM)
+
+    for number in _STOPPING:
+        signal.signal(number, stop)
+    failures, next_start = 0, 0.0
+    while True:
+        # A signal waits until the new child is noted, and the child until it has a handler of its own: one that came
+        # between was lost, and the server ran on.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        while not stopped_at and len(children) < workers and time.monotonic() >= next_start:
+            children[_fork(work, alive_read, alive_write)] = time.monotonic()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+        ended = _ended_child()
+        if ended is None:
+            if stopped_at and not children:
+                return
+            if stopped_at and time.monotonic() - stopped_at[0] > PATIENCE:
+                _send(children, signal.SIGKILL)
+            time.sleep(0.05)
+            continue
+        child, status = ended
+        lived = time.monotonic() - children.pop(child, 0.0)
+        if stopped_at:
+            continue
+        say(f"worker {child} ended ({_ending(status)}); another takes its place")
+        failures = failures + 1 if lived < QUICK_DEATH and os.WIFEXITED(status) else 0
+        if failures >= TOO_MANY and not children:
+            raise RelstudyError("the workers keep failing at the start; the lines above say why")
+        next_start = time.monotonic() + min(LONGEST_PAUSE, 0.2 * failures)
+
+
+def _send(children: Iterable[int], number: signal.Signals) -> None:
+    for child in list(children):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, number)
+
+
+def _ended_child() -> tuple[int, int] | None:
+    """Process id and wait status of a worker that has ended; None while all are at work, or none is left."""
+    try:
+        child, status = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return (child, status) if child else None
+
+
+def _ending(status: int) -> str:
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
+
+
+def _fork(work: Callable[[], None], alive_read: int, alive_write: int) -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+        os.close(alive_write)
+        threading.Thread(target=_end_with_parent, args=(alive_read,), daemon=True).start()
+        work()
+        code = 0
+    except RelstudyError as error:
+        say(f"relstudy: {error}")
+    except BaseException:
+        logging.getLogger("relstudy").exception("worker")
+    finally:
+        os._exit(code)
+
+
+def _end_with_parent(alive_read: int) -> None:
+    """The pipe's other end closes when the parent is gone, however it went."""
+    os.read(alive_read, 1)
+    os._exit(0)

@@ -1,0 +1,53 @@
+"""A study before it is served: its files taken over, its address noted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from relstudy.common.console import say
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.shown import say_not_shown, stored_not_shown
+from relstudy.studyapp.assignment.study_state import write_address
+from relstudy.studyapp.assignment.synchronisation import change_study
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+
+
+def take_over(folder: Path) -> Study:
+    """Make the study's files what is served, and say what that changes.
+
+    Raises
+    ------
+    RelstudyError
+        where it would take something from raters at work or from what was rated; nobody asked for that by serving
+    """
+    store = Store.of_study(folder)
+    try:
+        store.migrate()
+        study, changes = change_study(folder, store, lambda changes: not changes.takes)
+        if changes.takes:
+            raise RelstudyError(
+                f"{folder}: the study's files are not what is served, and to change to them takes something away: "
+                f"{'; '.join(changes.sentences())}. `relstudy change {folder}` does it, or put the files back"
+            )
+    finally:
+        store.dispose()
+    if not changes.first and changes.version is not None:
+        for sentence in changes.sentences() or ["nothing that raters see"]:
+            click.echo(f"changed: {sentence}")
+        click.echo(f"every server goes on with version {changes.version} of the study")
+    return study
+
+
+def note_address(folder: Path, study: Study, address: str) -> None:
+    """Keep the address for invitations, and warn of pairs that no page will show."""
+    store = Store.of_study(folder)
+    try:
+        with store.write() as connection:
+            write_address(connection, address)
+            for sentence in say_not_shown(stored_not_shown(connection, study)):
+                say(f"Mind: {sentence}.")
+    finally:
+        store.dispose()
