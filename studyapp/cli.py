@@ -22,6 +22,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
     "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),
     "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
+    "archive": (
+        "relstudy.studyapp.commands.archive:archive",
+        "Put a study into one anonymised file for reviewers and the next system.",
+    ),
     "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
     "restore": ("relstudy.studyapp.commands.restore:restore", "Go back to a backup."),
     "doctor": ("relstudy.studyapp.commands.doctor:doctor", "What keeps a study from being served, and what mends it."),

@@ -13,6 +13,7 @@ from relstudy.analysis.commands.judge_output import print_assisted
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.score_output import print_groups, print_places, print_result
 from relstudy.analysis.commands.scoring_options import given_options, scoring_options
+from relstudy.common.archived import in_archive
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_groups import GroupedCommand
@@ -50,7 +51,7 @@ OPTION_GROUPS = {
 
 @click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
-@click.option("--judgments", "-j", type=click.Path(), help="Judgments to score against (not needed with --against).")
+@click.option("--judgments", "-j", type=click.Path(), help="Judgments, or a study's archive, to score against.")
 @click.option(
     "--mappings", type=click.Path(), help="Folder (or file) of fitted mappings, as `relstudy fit` writes them."
 )
@@ -82,7 +83,11 @@ OPTION_GROUPS = {
 @click.option("--apart", is_flag=True, help="With --by: fit mappings to each group alone, not to all pairs together.")
 @click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
 @click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")
-@click.option("--against", type=click.Path(), help="Place the systems among those of a saved comparison.")
+@click.option(
+    "--against",
+    type=click.Path(),
+    help="Place the systems among those of a saved comparison, or of a study's archive (.zip).",
+)
 @click.option("--out", "-o", type=click.Path(), help="Folder for the tables: scores, per query, curves, comparisons.")
 @click.option("--report", type=click.Path(), help="Write a report page.")
 @require_option
@@ -111,6 +116,7 @@ def score(
     relstudy score new.run --judgments judgments.csv --report new.html
     relstudy score scores/*.csv --judgments judgments.csv --mappings mappings --save comparison.json
     relstudy score new.csv --against comparison.json
+    relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
     from relstudy.analysis.scoring.groups import groups_json
@@ -124,6 +130,8 @@ def score(
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
 
+    if judgments is not None:
+        judgments = in_archive(judgments, "judgments.csv")
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
     if choices["apart"] and choices["by"] is None:

@@ -27,6 +27,7 @@ from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.analysis.scoring.relevance import RelevanceRule, relevance_of
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
+from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import KnownScale
 from relstudy.common.tables import read_json, write_json
@@ -144,7 +145,7 @@ def _array(numbers: list[float | None]) -> np.ndarray:
 
 
 def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
-    """Read what `save_comparison` wrote.
+    """Read what `save_comparison` wrote: a file, or the archive of a study that holds it.
 
     Raises
     ------
@@ -152,7 +153,7 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
         when the file is something else, of another version, or its lists do not fit together
     """
     file = os.fspath(path)
-    content = read_json(path)
+    content = read_json(in_archive(path, "comparison.json"))
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); --save writes one')
     if content.get("version") not in READ:

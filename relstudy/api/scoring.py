@@ -38,6 +38,7 @@ from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import Columns, Source, Values, judgments_and_ratings, judgments_of, scores_of, unread
 from relstudy.calibration.judgments import Judgments
+from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.groups import groups_of
@@ -239,8 +240,8 @@ def score(
     Parameters
     ----------
     scores : a path (table or TREC run), a DataFrame (long or wide), or a table of one system under each system's name
-    judgments : a path (table or TREC qrels), a DataFrame with query_id, result_id and judgment, or what `calibrate`
-        gives
+    judgments : a path (table, TREC qrels, or a study's archive), a DataFrame with query_id, result_id and judgment, or
+        what `calibrate` gives
     mappings : what `fit` gives, or the folder it was saved to; a system without one is mapped by `method`
     method : isotonic (default), bagged, correlation, bayes, best or none: the mapping, fitted out of fold
     folds : folds by query for the mapping, at least 2; default 10
@@ -269,8 +270,8 @@ def score(
         which shortens intervals; `scores` then holds all of these pairs
     by : also score within groups: a column of the judgments, or of the pairs.csv beside their file, such as paradigm
     apart : with `by`: fit each group's mappings to its own pairs alone
-    against : a comparison that `relstudy score --save` kept, among whose systems these are placed; `judgments` may
-        then be left out
+    against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy archive`), among
+        whose systems these are placed; `judgments` may then be left out
 
     Raises
     ------
@@ -285,6 +286,8 @@ def score(
     >>> result.table[["average_precision", "normalised_rank"]].values.tolist()
     [[1.0, 0.0]]
     """
+    if isinstance(judgments, str | os.PathLike):
+        judgments = in_archive(judgments, "judgments.csv")
     directions = {"*": direction} if isinstance(direction, str) else dict(direction or {})
     given = {
         "method": method,

@@ -235,8 +235,11 @@ def _read(file: str) -> Checked:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; rename it over `path` only when the block ends well."""
+def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]:
+    """Yield a path beside `path` to write to; rename it over `path` only when the block ends well.
+
+    Until then, and after that where `mode` says so, nobody but its owner can read the file.
+    """
     target = Path(path)
     if target.is_dir():
         raise RelstudyError(f"{target}: this is a folder; a file cannot be written over it")
@@ -249,15 +252,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     beside = Path(name)
     try:
         yield beside
-        beside.chmod(0o644)
+        beside.chmod(mode)
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
 
 
-def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table as CSV, or as Parquet when the path ends in .parquet."""
-    with replacing(path) as beside:
+def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False) -> None:
+    """Write a table as CSV, or as Parquet when the path ends in .parquet; a `private` one is its owner's alone."""
+    with replacing(path, 0o600 if private else 0o644) as beside:
         if beside.suffix == ".parquet":
             frame.to_parquet(beside, index=False)
         else:

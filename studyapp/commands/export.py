@@ -69,8 +69,7 @@ def export(
     }
     write_json(counts, target.with_suffix(".json"))
     if people is not None:
-        write_table(people_table(store, study), people)
-        people.chmod(0o600)
+        write_table(people_table(store, study), people, private=True)
     if as_json:
         print_json(counts)
     else:

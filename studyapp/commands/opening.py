@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
+import pandas as pd
 
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_table
 from relstudy.studyapp.assignment.asked import require_as_asked
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.assignment.versions import read_study
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.export import ratings_table
 
 
 def store_of_command(folder: Path) -> Store:
@@ -51,3 +56,14 @@ def open_ratings(folder: Path) -> tuple[Study, Store]:
     with store.read() as connection:
         require_as_asked(connection, Study.load(folder))
     return study, store
+
+
+def ratings_of_study(folder: Path) -> tuple[Study, pd.DataFrame, str]:
+    """A study, its ratings, and where these are from: its database, or ratings.csv where it was never served."""
+    if os.environ.get("DATABASE_URL") or (folder / "study.db").exists():
+        study, store = open_ratings(folder)
+        return study, ratings_table(store, study), "the database"
+    study, file = Study.load(folder), folder / "ratings.csv"
+    if not file.is_file():
+        raise RelstudyError(f"{folder}: there are no ratings: neither a database nor ratings.csv")
+    return study, read_table(file, "rater_id", "query_id", "result_id", "rating").frame, str(file)

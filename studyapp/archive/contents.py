@@ -1,0 +1,196 @@
+"""Everything an archive holds, put together from a study's folder and database."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.study_folder import score_files
+from relstudy.studyapp.archive.codes import NewCodes
+from relstudy.studyapp.archive.metadata import About, citation, croissant, versions
+from relstudy.studyapp.archive.public_settings import public_settings
+from relstudy.studyapp.archive.tables import ArchivedTable, archived, folder_tables, score_tables
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.texts import Texts
+
+COMPARISON = "comparison.json"
+NEVER = (
+    "raters' codes as the study has them, ids of platforms, kept parameters, personal links, completion codes",
+    "answers to the exit questions",
+    "when a rater came, and when a rating was given",
+    "names of networks and machines",
+    "items of the collection: their ids stand in the tables, and they may belong to others",
+)
+"""What no archive holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Archive:
+    """The files of an archive by their names in it, and what a person should know.
+
+    Parameters
+    ----------
+    files : name -> content
+    rows : how many rows each table has
+    left_out : what is not in it, one phrase each
+    notes : sentences
+    """
+
+    files: Mapping[str, bytes]
+    rows: Mapping[str, int]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def make_archive(
+    study: Study, ratings: pd.DataFrame, secret: bytes, about: About, described: Mapping[str, str] | None = None
+) -> Archive:
+    """A study as one anonymised set of files, the same for the same study, day and versions.
+
+    Parameters
+    ----------
+    study : as it is served
+    ratings : one row a rating, as `relstudy export` gives them
+    secret : of the study, which the new codes of raters are drawn by
+    about : what a person says of the archive
+    described : meanings of columns that are the study's own, by name; without one a column is left out
+
+    Raises
+    ------
+    RelstudyError
+        where the tables of the folder do not go with the ratings
+    """
+    folder, own = study.folder, dict(described or {})
+    codes = NewCodes(ratings["rater_id"].astype("str"), secret)
+    tables = [archived("ratings", ratings, codes, own), *folder_tables(folder, codes, own), *score_tables(folder)]
+    settings, settings_left_out = public_settings(study)
+    files = {table.path: table.content for table in tables}
+    files |= {f"mappings/{file.name}": file.read_bytes() for file in sorted((folder / "mappings").glob("*.json"))}
+    files |= _figures(folder, codes)
+    files["study.toml"] = settings.encode()
+    files["consent.txt"] = f"{(study.consent or Texts(study.texts)('consent.default')).strip()}\n".encode()
+    files["versions.json"] = _json(versions())
+    files["columns.csv"] = _dictionary(tables)
+    notes = []
+    try:
+        files |= _comparison(files)
+    except RelstudyError as error:
+        notes.append(f"There is no {COMPARISON} for `relstudy score NEW --against`: {error}.")
+    if missing := about.missing():
+        notes.append(f"Croissant requires what only you can say: {', '.join(missing)}.")
+    left_out = (*NEVER, *_left_out(tables, settings_left_out))
+    description = f"Ratings of how well results match queries, by {len(codes.new)} people: {study.title}"
+    files["CITATION.cff"] = citation(study.title, about).encode()
+    files["croissant.json"] = _json(croissant(study.title, description, about, tables))
+    files["README.md"] = _readme(study, tables, files, left_out).encode()
+    rows = {table.path: table.content.count(b"\n") - 1 for table in tables if table.path.endswith(".csv")}
+    return Archive(dict(sorted(files.items())), rows, left_out, tuple(notes))
+
+
+def _left_out(tables: list[ArchivedTable], settings: tuple[str, ...]) -> list[str]:
+    """What of this very study is not in its archive."""
+    phrases = []
+    for table in tables:
+        own = [name for name in table.left_out if name != "rated_at"]
+        if own:
+            phrases.append(f"of {table.path}: {', '.join(own)} (say what a column means with --column NAME=MEANING)")
+    if settings:
+        phrases.append(f"of study.toml: {', '.join(settings)}")
+    return phrases
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _dictionary(tables: list[ArchivedTable]) -> bytes:
+    """columns.csv: the meaning of every column of every table."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["table", "column", "type", "meaning"])
+    for table in tables:
+        for column, meaning in table.meanings.items():
+            writer.writerow([table.path, column, table.kinds.get(column, "Text").lower(), meaning])
+    return text.getvalue().encode()
+
+
+def _figures(folder: Path, codes: NewCodes) -> dict[str, bytes]:
+    """The pictures of the report and of the calibration, where they are there."""
+    figures = {file.name: file.read_text(encoding="utf-8") for file in sorted((folder / "figures").glob("*.svg"))}
+    page = folder / "report" / "index.html"
+    if page.is_file():
+        pictures = re.findall(r"<svg class=\"figure\".*?</svg>", page.read_text(encoding="utf-8"), re.DOTALL)
+        for number, picture in enumerate(pictures, start=1):
+            label = re.search(r'aria-label="([^",.:;\[]*)', picture)
+            name = re.sub(r"\W+", "-", label[1].lower() if label else "").strip("-")[:50]
+            figures[f"report-{number:02d}-{name}.svg"] = picture
+    return {f"figures/{name}": f"{codes.in_text(text)}\n".encode() for name, text in figures.items()}
+
+
+def _comparison(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The saved comparison that `relstudy score NEW --against` reads, made of the archive's own tables."""
+    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.analysis.scoring.proposers import with_proposers
+    from relstudy.analysis.scoring.rated import judgments_with_ratings
+    from relstudy.analysis.scoring.saved import save_comparison
+    from relstudy.analysis.scoring.systems import candidates_of
+    from relstudy.calibration.judgments import read_judgments
+    from relstudy.mapping.fitted import read_mappings
+    from relstudy.mapping.scores.table import read_scores
+
+    if "judgments.csv" not in files:
+        raise RelstudyError("there are no judgments yet (`relstudy calibrate` writes them)")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _unpack(files, folder)
+        file = folder / "judgments.csv"
+        judged = with_proposers(judgments_with_ratings(read_judgments(file), file), file)
+        scores = [(path.name, read_scores(path)) for path in score_files(folder)]
+        if not scores:
+            raise RelstudyError("there are no scores of systems (`relstudy sample` keeps them in scores/)")
+        fitted = read_mappings(folder / "mappings") if (folder / "mappings").is_dir() else {}
+        pairs, options = JudgedPairs.of(judged), ScoringOptions()
+        candidates, _ = candidates_of(scores, pairs, options, fitted)
+        save_comparison(pairs, candidates, options, folder / COMPARISON)
+        return {COMPARISON: (folder / COMPARISON).read_bytes()}
+
+
+def _unpack(files: Mapping[str, bytes], folder: Path) -> None:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+
+
+_WHAT: Mapping[str, str] = {
+    "study.toml": "what was asked, of whom and how (`relstudy` serves it)",
+    "consent.txt": "what raters agreed to",
+    "columns.csv": "the meaning of every column of every table",
+    "versions.json": "the versions of relstudy, Python and libraries that made the archive",
+    "croissant.json": "the tables as Croissant metadata",
+    "CITATION.cff": "how to cite these data",
+    COMPARISON: "the systems scored so far, for `relstudy score NEW --against`",
+}
+
+
+def _readme(study: Study, tables: list[ArchivedTable], files: Mapping[str, bytes], left_out: tuple[str, ...]) -> str:
+    known = {table.path for table in tables}
+    lines = [f"# {study.title}", "", "An anonymised archive of a rating study, made by `relstudy archive`.", ""]
+    lines += [f"- `{table.path}`: table, {len(table.meanings) or 'no named'} columns" for table in tables]
+    lines += [f"- `{path}`: {_WHAT[path]}" for path in sorted(files) if path in _WHAT]
+    for folder, what in (("mappings", "fitted mappings"), ("figures", "figures")):
+        if count := sum(path.startswith(f"{folder}/") and path not in known for path in files):
+            lines.append(f"- `{folder}/`: {count} {what}")
+    lines += ["", "## Not in it", "", *(f"- {phrase}" for phrase in left_out)]
+    if COMPARISON in files:
+        lines += ["", "## A new system among these", "", "    relstudy score new.run --against ARCHIVE", ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,142 @@
+"""What every column of a study's tables means: the one owner, for the archive's dictionary and docs/columns.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+RATERS_CODE = "the rater's code; not a name, not the platform's id"
+_PAIR = {
+    "pair_id": "the pair's id, as in the table of pairs",
+    "query_id": "id of the query in the collection",
+    "result_id": "id of the result in the collection",
+}
+_SCALE = {
+    "scale_low": "lowest value of the scale",
+    "scale_high": "highest value of the scale",
+    "scale_step": "step of the scale; empty where its values are spaced unevenly",
+}
+_DRAWN = {
+    "inclusion_probability": "of being drawn and judged: as in the table of pairs, times the share of each round that "
+    "is judged",
+    "query_probability": "of the pair's query being drawn at all",
+    "source": "the systems that proposed the pair, joined by a semicolon; random: none did",
+    "rank": "the pair's rank in the ranking that brought it in, from 1",
+    "pool": "inside or outside the pool of what systems rank highest, where results are drawn from one",
+    "design_reach": "what the design of the pairs can estimate, where it has limits",
+    "pairs_drawn": "how many pairs were drawn, where not all of them are judged",
+}
+_RATINGS = {
+    "rater_id": RATERS_CODE,
+    **_PAIR,
+    "scale": "the scale's name; a table with several scales is split by `--scale` before calibration",
+    "rating": "the number, or empty for undecided",
+    "seconds": "time on the page divided by its results, summed over changes",
+    "block": "`base` or `unique`; `check` (with its fillers), `repeat` and `practice` for ratings that calibration "
+    "leaves aside",
+    "rated_at": "when it was given, UTC; not in an archive",
+    "study_block": "the block's name in study.toml",
+    "surplus": "1 for a late answer beyond `ratings_per_pair`",
+    "passed": "for checks and practice: `yes` when the answer was one of those expected, else `no`; empty for fillers",
+    "revisions": "how often the rating was given; `--history` writes them all",
+    "position": "the page's place in the rater's sequence",
+    "handed_out": "`random` on unique pairs; empty elsewhere, since everyone rates the base block",
+    **_DRAWN,
+    "version": "number of the study's version that asked; empty for ratings from before versions were kept",
+    **_SCALE,
+}
+
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "ratings": _RATINGS,
+    "calibrated": {
+        **_RATINGS,
+        "calibrated": "the rating's value on the common scale",
+        "weight": "what the rating weighs in its pair's judgment",
+    },
+    "judgments": {
+        **_PAIR,
+        "judgment": "the calibrated mean of the pair's ratings, on the scale below",
+        "n_ratings": "how many ratings it is made of",
+        "standard_error": "of the judgment",
+        "relevant_share": "share of the pair's calibrated ratings above `relevance_cut`, 0 to 1",
+        "relevance_cut": "the cut between relevant and not",
+        **_DRAWN,
+        "paradigm": "image or text: what the query is asked by",
+        "block": "`base` or `unique`",
+        "scale": "the scale's name",
+        **_SCALE,
+    },
+    "raters": {
+        "rater_id": RATERS_CODE,
+        "n_base": "how many pairs of the base block the rater decided",
+        "mean": "mean of the rater's ratings of the base block; of all where there is none",
+        "spread": "standard deviation of these ratings",
+        "slope": "what a rating is multiplied by in calibration",
+        "offset": "what is then added",
+        "agreement": "correlation of the calibrated ratings with the other raters' mean",
+        "flags": "why the rater is worth a look; empty: nothing",
+        "n_ratings": "how many pairs the rater decided in all",
+        "undecided": "how many ratings are undecided",
+        "noise": "standard deviation of a calibrated rating; empty where no pair has two",
+        "weight": "what each of the rater's ratings weighs",
+        "median_seconds": "median time of a rating",
+        "kind": "person, or judge for an automatic judge",
+    },
+    "pairs": {
+        **_PAIR,
+        "paradigm": "image or text: what the query is asked by",
+        "source": _DRAWN["source"],
+        "rank": _DRAWN["rank"],
+        "inclusion_probability": "of the pair being drawn, in (0, 1]",
+        "block": "`base` (everyone rates it) or `unique` (handed out)",
+        "round": "the round of sampling that drew it, from 1",
+        "query_probability": _DRAWN["query_probability"],
+        "pool": _DRAWN["pool"],
+        "design_reach": _DRAWN["design_reach"],
+        "page": "which of its query's pages the pair is shown on, where the draw decides that",
+        "round_N_probability": "with which probability the pair was first drawn in round N, where there are several",
+    },
+    "pool": {
+        "query_id": _PAIR["query_id"],
+        "result_id": _PAIR["result_id"],
+        "depth": "how many first results of each system the pool is made of",
+    },
+    "scores": {
+        "system": "the system's name",
+        "query_id": _PAIR["query_id"],
+        "result_id": _PAIR["result_id"],
+        "score": "the system's score of the pair",
+        "rank": "the result's place in the system's ranking, from 1",
+        "direction": "higher or lower: which scores are better",
+    },
+}
+"""Table -> column -> meaning. What a study adds of its own has none here."""
+
+_ROUND = re.compile(r"round_\d+_probability")
+
+
+def meaning_of(table: str, column: str) -> str | None:
+    """What a column means, or None where nobody has said.
+
+    Examples
+    --------
+    >>> meaning_of("pairs", "round"), meaning_of("pairs", "shop")
+    ('the round of sampling that drew it, from 1', None)
+    """
+    if table == "pairs" and _ROUND.fullmatch(column):
+        return MEANINGS[table]["round_N_probability"]
+    return MEANINGS[table].get(column)
+
+
+def as_markdown() -> str:
+    """The page docs/columns.md."""
+    lines = [
+        "# The columns of every table",
+        "",
+        "What `relstudy` writes, column by column. An archive has the same in its columns.csv.",
+        "`python scripts/columns.py` prints this page.",
+    ]
+    for table, columns in MEANINGS.items():
+        lines += ["", f"## {table}", "", "| column | holds |", "|---|---|"]
+        lines += [f"| `{column}` | {meaning} |" for column, meaning in columns.items()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,93 @@
+"""The tables of a study as an archive holds them: known columns, new codes for raters, no exact times."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from relstudy.common.study_folder import score_files
+from relstudy.common.tables import read_table
+from relstudy.studyapp.archive.codes import NewCodes
+from relstudy.studyapp.archive.meanings import MEANINGS, meaning_of
+
+OF_FOLDER = ("pairs", "judgments", "calibrated", "raters", "pool")
+"""Tables of the folder, beside the ratings."""
+NOT_KEPT = ("rated_at",)
+
+
+@dataclass(frozen=True, eq=False)
+class ArchivedTable:
+    """A table of the archive.
+
+    Parameters
+    ----------
+    path : in the archive
+    kind : its name in `MEANINGS`
+    meanings : by column; empty for a file that has none (a TREC run)
+    content : its bytes
+    kinds : the type of each column: Text, Float or Integer
+    left_out : columns that are not in it
+    """
+
+    path: str
+    kind: str
+    meanings: dict[str, str]
+    content: bytes
+    kinds: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+
+def archived(kind: str, frame: pd.DataFrame, codes: NewCodes, described: dict[str, str]) -> ArchivedTable:
+    """One table as it goes into the archive; columns whose meaning nobody knows are left out.
+
+    Parameters
+    ----------
+    described : meanings of columns that are the study's own, by name
+    """
+    columns = [str(name) for name in frame.columns]
+    meanings = {name: meaning_of(kind, name) or described.get(name) for name in columns}
+    kept = {name: meaning for name, meaning in meanings.items() if meaning is not None and name not in NOT_KEPT}
+    left_out = tuple(name for name in columns if name not in kept)
+    table = frame[list(kept)]
+    if "rater_id" in table:
+        table = codes.renamed(table, f"{kind}.csv")
+    content = table.to_csv(index=False, lineterminator="\n").encode()
+    return ArchivedTable(f"{kind}.csv", kind, kept, content, _kinds(content), left_out)
+
+
+def folder_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> list[ArchivedTable]:
+    """The tables of the folder that are there."""
+    tables = []
+    for kind in OF_FOLDER:
+        file = next((f for e in (".csv", ".parquet") if (f := folder / f"{kind}{e}").is_file()), None)
+        if file is not None:
+            tables.append(archived(kind, read_table(file).frame, codes, described))
+    return tables
+
+
+def score_tables(folder: Path) -> list[ArchivedTable]:
+    """The systems' scores as they stand: they hold nothing about people."""
+    return [_scores(file) for file in score_files(folder)]
+
+
+def _scores(file: Path) -> ArchivedTable:
+    content, path = file.read_bytes(), f"scores/{file.name}"
+    if file.suffix == ".parquet":
+        names = [str(name) for name in pd.read_parquet(file).columns]
+    elif file.suffix == ".csv":
+        names = [str(name) for name in read_table(file).frame.columns]
+    else:
+        return ArchivedTable(path, "scores", {}, content)
+    meanings = {name: MEANINGS["scores"].get(name, f"the scores of the system {name}") for name in names}
+    return ArchivedTable(path, "scores", meanings, content, _kinds(content) if file.suffix == ".csv" else {})
+
+
+def _kinds(content: bytes) -> dict[str, str]:
+    """What a reader takes each column for."""
+    read = pd.read_csv(io.BytesIO(content), low_memory=False)
+    names = {"i": "Integer", "u": "Integer", "f": "Float"}
+    kinds = {str(name): names.get(read[name].dtype.kind, "Text") for name in read}
+    return {name: "Text" if name.endswith("_id") else kind for name, kind in kinds.items()}

@@ -1,0 +1,35 @@
+"""A zip file is read without trusting a word of it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from relstudy.common import archived
+from relstudy.common.errors import RelstudyError
+
+
+@pytest.mark.parametrize("name", ["../judgments.csv", "/tmp/judgments.csv", "a/judgments.csv", "judgments.csv/../x"])
+def test_no_name_in_a_zip_becomes_a_path(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+        archive.writestr(name, "query_id,result_id,judgment\nq,r,1\n")
+    with pytest.raises(RelstudyError, match=r"evil\.zip: there is no judgments\.csv"):
+        archived.in_archive(tmp_path / "evil.zip", "judgments.csv")
+    assert [path.name for path in tmp_path.rglob("*")] == ["evil.zip"]
+
+
+def test_a_zip_that_is_damaged_doubled_or_swells_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archived, "MOST_BYTES", 1000)
+    with zipfile.ZipFile(tmp_path / "swells.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("judgments.csv", b"0" * 2_000_000)
+    with zipfile.ZipFile(tmp_path / "doubled.zip", "w") as archive, pytest.warns(UserWarning):
+        archive.writestr("judgments.csv", "a")
+        archive.writestr("judgments.csv", "b")
+    (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04 nonsense")
+    for name, words in (("swells", "over 0 GiB"), ("doubled", "stands in it twice"), ("broken", "cannot be read")):
+        with pytest.raises(RelstudyError, match=words):
+            archived.in_archive(tmp_path / f"{name}.zip", "judgments.csv")
