@@ -10,6 +10,7 @@ from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.variance import leave_one_out_correlation, scored_rows
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
+from relstudy.common.wording import sentence
 
 DOUBT = 0.01
 """Below this p, hand-out that nobody recorded is not taken for random."""
@@ -17,6 +18,8 @@ LEAST_BASE = 10
 """With fewer base pairs and one rating a pair, hand-out by quality often goes unnoticed (docs/calibration.md)."""
 STRONG_DOUBT = 1e-4
 """Below this p, not even hand-out that was recorded as random is."""
+
+ALL_USED = "so all ratings are used"
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,24 @@ class Choice:
     method: str
     why: str
     balance: Balance | None = None
+
+
+ASKED_FOR = "you asked for it"
+
+
+def method_sentence(method: str, why: str) -> str:
+    """Which method it is and why, for a person.
+
+    Examples
+    --------
+    >>> method_sentence("pooled", "hand-out looks random (p 0.46), so all ratings are used")
+    'Hand-out looks random (p 0.46), so all ratings are used (method pooled).'
+    >>> method_sentence("zscore", ASKED_FOR)
+    'Method zscore, as you asked.'
+    """
+    if why == ASKED_FOR:
+        return f"Method {method}, as you asked."
+    return sentence(f"{why[:-1]}; method {method})" if why.endswith(")") else f"{why} (method {method})")
 
 
 RESTS_ON_RANDOM = ("pooled", "ordinal")
@@ -50,20 +71,25 @@ def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
     if panel.base.all():
         return Choice("shrunk", "every pair is in the base block, so there are no further ratings to pool")
     if handed_out == HandOut.FIXED:
-        return _not_random(panel, "pairs were not handed out at random")
+        return _not_random(panel, "hand-out was not random")
     test = balance(panel)
     if test.p is None:
         if handed_out == HandOut.RANDOM:
-            return Choice("pooled", "pairs are recorded as handed out at random", test)
+            return Choice("pooled", f"hand-out is recorded as random, {ALL_USED}", test)
         return _not_random(panel, f"random hand-out is not recorded and can't be tested: {test.reason}", test)
     base_pairs = int(panel.base.sum())
     if handed_out is None and test.how == "base" and base_pairs < LEAST_BASE:
         why = f"random hand-out is not recorded, and {base_pairs} base pairs are too few to test it on"
         return _not_random(panel, why, test)
     if test.p < _limit(handed_out):
-        return _not_random(panel, f"pairs do not look handed out at random ({_evidence(test)})", test)
-    verb = "are recorded as" if handed_out == HandOut.RANDOM else "look"
-    return Choice("pooled", f"pairs {verb} handed out at random ({_evidence(test)})", test)
+        return _not_random(panel, f"hand-out does not look random ({_p(test.p)})", test)
+    if handed_out != HandOut.RANDOM:
+        looks = "looks random"
+    elif test.p >= DOUBT:
+        looks = "is recorded as random and looks it"
+    else:
+        looks = "is recorded as random, which is believed, though it hardly looks it"
+    return Choice("pooled", f"hand-out {looks} ({_p(test.p)}), {ALL_USED}", test)
 
 
 def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Choice:
@@ -75,7 +101,7 @@ def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Cho
         when the record or the test says so
     """
     if method not in RESTS_ON_RANDOM:
-        return Choice(method, "you asked for it")
+        return Choice(method, ASKED_FOR)
     rests = f"{method} rests on pairs handed out at random, and these"
     if handed_out == HandOut.FIXED:
         raise RelstudyError(f"{rests} are recorded as fixed; use --method crossed or shrunk")
@@ -85,7 +111,7 @@ def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Cho
             f"{rests} do not look it ({_evidence(test)}); use --method crossed or shrunk, or say --handed-out random "
             "--force if you know better"
         )
-    return Choice(method, "you asked for it", test)
+    return Choice(method, ASKED_FOR, test)
 
 
 def _limit(handed_out: HandOut | None) -> float:
@@ -108,7 +134,7 @@ def _without_base(panel: Panel, handed_out: HandOut | None) -> Choice:
     test = balance(panel)
     doubted = test.p is not None and test.p < _limit(handed_out)
     if handed_out == HandOut.RANDOM and not doubted:
-        return Choice("pooled", f"{nothing}, and pairs are recorded as handed out at random", test)
+        return Choice("pooled", f"{nothing}, and hand-out is recorded as random, {ALL_USED}", test)
     fixed = handed_out == HandOut.FIXED or doubted
     agreement = _agreement(panel, ("none", "crossed") if fixed else ("none", "crossed", "pooled"))
     if agreement is None:
@@ -134,8 +160,12 @@ def _agreement(panel: Panel, methods: tuple[str, ...]) -> dict[str, float] | Non
     return {method: value for method, value in values.items() if value is not None}
 
 
+def _p(p: float) -> str:
+    return "p < 0.0001" if p < STRONG_DOUBT else f"p {p:.2g}"
+
+
 def _figures(agreement: dict[str, float]) -> str:
-    each = ", ".join(f"{value:.4f} by {method}" for method, value in agreement.items())
+    each = ", ".join(f"{value:.3f} by {method}" for method, value in agreement.items())
     return f"leave-one-out correlation {each}"
 
 

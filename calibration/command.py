@@ -191,8 +191,8 @@ def calibrate(
     else:
         print_summary(figures_of)
         say(f"wrote {out / 'judgments.csv'}, {out / 'raters.csv'} and {out / 'calibrated.csv'}")
-        if folder is not None:
-            click.echo(f"Next: relstudy fit {folder}")
+        given = f"SCORES --judgments {out / 'judgments.csv'} --output {out / 'mappings'}"
+        click.echo(f"Next: relstudy fit {given if folder is None else folder}")
 
 
 def _write(result: Calibration, out: Path) -> None:

@@ -16,12 +16,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.tables import read_table
+from relstudy.common.wording import percent, span
 
 PAIR = ["query_id", "result_id"]
 LEAST_PAIRS = 10
@@ -108,7 +110,8 @@ class Comparison:
     def sentences(self) -> list[str]:
         """The comparison in words."""
         lines = [
-            f"Rater {self.rater_id} gave {self.share:.1%} of the ratings and shares {self.shared} pairs with others."
+            f"Rater {self.rater_id} gave {percent(self.share, 1)} of the ratings and shares {self.shared} pairs with "
+            "others."
         ]
         if self.bias_before.value is not None:
             lines.append(
@@ -128,7 +131,7 @@ class Comparison:
                 if apart
                 else "No system scores differently on this rater's pairs and on the others', within 95 % intervals."
             )
-        return [*lines, f"method {self.method}: {self.method_reason}", *self.notes]
+        return [*lines, method_sentence(self.method, self.method_reason), *self.notes]
 
     def table(self) -> tuple[list[list[str]], list[str]]:
         """Rows and header of table 5.9."""
@@ -320,10 +323,10 @@ def _short(estimate: Estimate) -> str:
         return "–"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return f"{estimate.value:.2f} ({span(estimate.low, estimate.high, '.2f')})"
 
 
 def _signed(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "–"
-    return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"
+    return f"{estimate.value:+.2f} ({span(estimate.low, estimate.high, '+.2f')})"

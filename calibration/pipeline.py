@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.calibration import agreement, couples
 from relstudy.calibration.ceiling import noise_ceiling
-from relstudy.calibration.choice import Choice, check_hand_out, choose_method
+from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import Judgments, make_judgments
@@ -117,7 +117,7 @@ def calibrate(
     if method is None:
         choice = choose_method(panel, recorded)
     else:
-        choice = Choice(method, "you asked for it") if force else check_hand_out(panel, method, recorded)
+        choice = Choice(method, ASKED_FOR) if force else check_hand_out(panel, method, recorded)
     fitted = fit_method(panel, choice.method)
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if clip:

@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import OUTSIDE
+from relstudy.common.wording import percent, span
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class PoolMisses:
             missed = f"what share of the relevant ones the pool misses cannot be told: {share.reason}"
         else:
             missed = (
-                f"the pool misses an estimated {share.value:.0%} of the relevant ones [{share.low:.0%}, "
-                f"{share.high:.0%}]"
+                f"the pool misses an estimated {percent(share.value)} of the relevant ones "
+                f"({span(share.low, share.high, '%')})"
             )
         return (
             f"figures speak of the pool; {self.judged} pairs from outside it are judged and left out of them, "

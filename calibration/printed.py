@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from relstudy.common.console import print_table
+from relstudy.common.wording import count_of, percent, span
 
 AGREEMENT = {
     "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
@@ -20,56 +21,54 @@ AGREEMENT = {
     "icc.icc2k": "ICC(2,k): the mean, agreement",
     "icc.iccc1": "ICC(C,1): one rating, consistency",
     "icc.iccck": "ICC(C,k): the mean, consistency",
-    "weighted_kappa": "weighted kappa, mean over couples",
-    "spearman": "Spearman, mean over couples",
+    "weighted_kappa": "weighted kappa, mean over rater pairs",
+    "spearman": "Spearman, mean over rater pairs",
 }
 
 
 def print_summary(figures: dict[str, Any]) -> None:
     """Print what `relstudy.calibration.pipeline.summary` gives."""
+    from relstudy.calibration.choice import method_sentence
 
-    def number(value: float | None, sign: str = "") -> str:
-        return "–" if value is None else f"{value:{sign}.4f}"
-
-    def interval(ends: list[float] | None) -> str:
-        return "" if ends is None or None in ends else f"[{ends[0]:.4f}, {ends[1]:.4f}]"
-
+    undecided = f", {figures['undecided']:,} undecided" if figures["undecided"] else ""
     click.echo(
-        f"{figures['raters']} raters, {figures['pairs']} pairs ({figures['base_pairs']} in the base block), "
-        f"{figures['ratings']} ratings, {figures['undecided']} undecided"
+        f"{count_of(figures['raters'], 'rater')}, {count_of(figures['pairs'], 'pair')} ({figures['base_pairs']:,} in "
+        f"the base block), {count_of(figures['ratings'], 'rating')}{undecided}"
     )
-    click.echo(f"method {figures['method']}: {figures['method_reason']}")
+    click.echo(method_sentence(figures["method"], figures["method_reason"]))
     for note in figures["notes"]:
         click.echo(note)
     click.echo()
+    click.echo(did_it_help(figures))
     rows = []
-    scored = f"{figures['scored_on']['pairs']} {figures['scored_on']['block']} pairs"
     for title, name in (
-        ("variance within a pair", "within_item_variance"),
         ("leave-one-out correlation", "leave_one_out_correlation"),
+        ("variance within a pair", "within_item_variance"),
     ):
         row = figures[name]
         cells = [title]
-        for part, sign in (("before", ""), ("after", ""), ("difference", "+")):
-            cells += [number(row[part], sign), interval(row[f"{part}_interval"])]
+        for part, form in (("before", ".3f"), ("after", ".3f"), ("difference", "+.3f")):
+            low, high = row[f"{part}_interval"] or (None, None)
+            cells += [_number(row[part], form), span(low, high, form)]
         rows.append(cells)
-    print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"])
+    scored = f"{figures['scored_on']['pairs']:,} {figures['scored_on']['block']} pairs"
+    print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"], dim=(2, 4, 6))
     click.echo()
     after = figures["icc"]["after"]
     rows = []
     for name, title in AGREEMENT.items():
         estimate = figures["agreement"][name]
-        calibrated = number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
-        rows.append([title, number(estimate["value"]), interval([estimate["low"], estimate["high"]]), calibrated])
-    print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"])
+        calibrated = _number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
+        rows.append([title, _number(estimate["value"]), span(estimate["low"], estimate["high"]), calibrated])
+    print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"], dim=(2,))
     click.echo("Intervals are for raters and pairs like these.")
     ceiling = figures["explainable_share"]
     if ceiling["value"] is not None:
-        low, high = ceiling["low"], ceiling["high"]
-        between = "" if low is None else f" [{low:.0%}, {high:.0%}]"
+        between = span(ceiling["low"], ceiling["high"], "%")
+        share = percent(ceiling["value"]) + (f" ({between})" if between else "")
         click.echo(
-            f"A system that knew what such raters think would explain {ceiling['value']:.0%}{between} of the "
-            "differences between these judgments; the rest is noise of the ratings."
+            f"A system that knew what such raters think would account for {share} of the variance of these judgments; "
+            "the rest is noise of the ratings."
         )
     if figures["flags"]:
         click.echo()
@@ -81,20 +80,44 @@ def print_summary(figures: dict[str, Any]) -> None:
         click.echo(f"no {name}: {reason}")
 
 
+def _number(value: float | None, form: str = ".3f") -> str:
+    return "–" if value is None else f"{value:{form}}"
+
+
+def did_it_help(figures: dict[str, Any]) -> str:
+    """Whether raters agree more after calibration, by the figure that no rescaling can fake."""
+    figure = figures["leave_one_out_correlation"]
+    before, after, ends = figure["before"], figure["after"], figure["difference_interval"]
+    if figures["method"] == "none":
+        return "Did it help? Nothing was changed (method none)."
+    if before is None or after is None:
+        reasons = figures["reasons"]
+        reason = next((why for name, why in reasons.items() if name.startswith("leave_one_out_correlation")), "")
+        return f"Did it help? That cannot be told{f': {reason}' if reason else ''}."
+    change = f"(correlation {before:.3f} -> {after:.3f}, on pairs that calibration had not seen)"
+    if ends is None:
+        return f"Did it help? How sure the change is cannot be told {change}."
+    if ends[0] > 0:
+        return f"Did it help? Yes: a rating agrees better with the others of its pair {change}."
+    if ends[1] < 0:
+        return f"Did it help? No: a rating agrees less with the others of its pair {change}."
+    return f"Did it help? Not clearly: a rating agrees with the others of its pair about as well as before {change}."
+
+
 def print_side_by_side(column: str, parts: dict[str, dict[str, Any]]) -> None:
     """Print what `relstudy.calibration.interfaces.side_by_side` gives: one row a part."""
 
-    def cells(figure: dict[str, Any] | None, digits: int) -> list[str]:
+    def cells(figure: dict[str, Any] | None, form: str) -> list[str]:
         if figure is None or figure["value"] is None:
             return ["–", ""]
-        ends = "" if figure["low"] is None else f"[{figure['low']:.{digits}f}, {figure['high']:.{digits}f}]"
-        return [f"{figure['value']:.{digits}f}", ends]
+        return [_number(figure["value"], form), span(figure["low"], figure["high"], form)]
 
     rows = []
     for name, part in parts.items():
         variance = part["standardised_variance"]
-        counts = [str(part[key]) for key in ("raters", "pairs", "ratings")]
-        figures = [*cells(variance["before"], 4), *cells(variance["after"], 4), *cells(part["seconds_per_rating"], 1)]
+        counts = [f"{part[key]:,}" for key in ("raters", "pairs", "ratings")]
+        figures = [*cells(variance["before"], ".3f"), *cells(variance["after"], ".3f")]
+        figures += cells(part["seconds_per_rating"], ".1f")
         rows.append([name, *([] if column == "scale" else [part["scale"]]), *counts, *figures])
     header = [
         *dict.fromkeys([column, "scale"]),
@@ -115,6 +138,7 @@ def print_side_by_side(column: str, parts: dict[str, dict[str, Any]]) -> None:
         times = part["seconds_per_rating"]
         if times is not None and times["ratio_to_first"] is not None:
             ratio, both = times["ratio_to_first"], times["raters_in_both"]
-            ends = "" if ratio["low"] is None else f" [{ratio['low']:.2f}, {ratio['high']:.2f}]"
+            between = span(ratio["low"], ratio["high"], ".2f")
+            ends = f" ({between})" if between else ""
             whose = f"by the {both} raters who did both" if both >= 3 else "by different raters"
             click.echo(f"A rating in {name} takes {ratio['value']:.2f}{ends} times as long as in {first}, {whose}.")

@@ -15,6 +15,7 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.pairs_table import OUTSIDE, one_row_per_source
 from relstudy.common.probabilities import PAIR
+from relstudy.common.wording import percent
 
 RANKS = ((1, 10), (11, 100), (101, None))
 
@@ -45,7 +46,7 @@ class Undecided:
         if not self.pairs:
             return None
         shares = [
-            ", ".join(f"{name} {few / all_of:.1%}" for name, (few, all_of) in by.items() if all_of)
+            ", ".join(f"{name} {percent(few / all_of, 1)}" for name, (few, all_of) in by.items() if all_of)
             for by in (self.by_source, self.by_rank)
         ]
         return (

@@ -13,7 +13,7 @@ from relstudy.common.console import print_json, print_table, progress
 from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import judgments_reading, reading_options
 from relstudy.common.study_folder import only_folder, scores_in, table_in
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, percent, span
 from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS, OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -160,8 +160,15 @@ def fit(
         results = fits_as_json(each.fits, each.notes)["systems"]
         _print(results)
         _print_chains(results, each.disagreeing)
-        for line in [*(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in each.fits), *each.notes]:
+        ahead = [f"{fit.choice.system}: {fit.choice.chosen.sentence()}" for fit in each.fits if fit.choice.chosen]
+        for line in [*ahead, *(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in each.fits)]:
             click.echo(line)
+        click.echo(
+            "Intervals are over queries and not corrected for the share of a collection that was drawn, as those of "
+            "relstudy score are where it is known."
+        )
+        for note in each.notes:
+            click.echo(note)
         click.echo(f"{count_of(len(each.fits), 'mapping')} written to {folders[name]}.")
     if folder is not None and by is None:
         click.echo(f"Next: relstudy score {folder}")
@@ -197,7 +204,7 @@ def _print(results: dict[str, Any]) -> None:
         for method, figures in scored.items():
             if method == "best":
                 continue
-            mark = "best" if method == scored["best"] else ""
+            mark = "taken" if method == scored["best"] else ""
             rows.append([system, method, *(_text(figures[k]) for k in ("out_of_fold", "rmse", "in_sample")), mark])
     print_table(rows, ["system", "method", "out of fold (95 %)", "RMSE (95 %)", "in sample", ""])
     reasons = {
@@ -210,9 +217,8 @@ def _print(results: dict[str, Any]) -> None:
 def _text(figure: dict[str, Any]) -> str:
     if figure["value"] is None:
         return "–"
-    if figure["low"] is None:
-        return f"{figure['value']:.3f}"
-    return f"{figure['value']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
+    ends = span(figure["low"], figure["high"])
+    return f"{figure['value']:.3f}" + (f" ({ends})" if ends else "")
 
 
 def _print_chains(results: dict[str, Any], disagreeing: int) -> None:
@@ -222,7 +228,7 @@ def _print_chains(results: dict[str, Any], disagreeing: int) -> None:
         chains = scored[scored["best"]].get("chains")
         if chains is not None:
             numbers = [f"{chains['chains']} x {chains['draws']}", f"{chains['r_hat']:.3f}", f"{chains['ess_bulk']:.0f}"]
-            rows.append([system, *numbers, f"{chains['retained']:.0%}"])
+            rows.append([system, *numbers, f"{percent(chains['retained'])}"])
     if rows:
         print()
         print_table(rows, ["system", "chains x draws", "R-hat", "effective draws", "kept the order"])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.common.wording import percent
 from relstudy.mapping.fitted import FittedMapping
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def mapping_figure(
         reach = np.unique(np.concatenate([np.linspace(x.min(), x.max(), 400), mapping.knots]))
         if mapping.low is not None and mapping.high is not None:
             low, high = np.interp(reach, mapping.knots, mapping.low), np.interp(reach, mapping.knots, mapping.high)
-            label = f"{mapping.band:.0%} band"
+            label = f"{percent(mapping.band)} band"
             axes.fill_between(reach, low, high, color=SERIES[0], alpha=0.22, linewidth=0, label=label, zorder=2)
         mapped = np.interp(reach, mapping.knots, mapping.values)
         axes.plot(reach, mapped, color=SERIES[0], linewidth=2, label=mapping.method, zorder=3)

@@ -11,10 +11,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from relstudy.common.estimates import Estimate
+from relstudy.mapping.chosen import Chosen, chosen
 from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.methods import METHODS
+from relstudy.mapping.resampled import correlations_over_queries, resampled_sums
 from relstudy.mapping.scored_pairs import DEFAULT, FitSettings, ScoredPairs, fit_mapping
 
 
@@ -52,6 +54,7 @@ class Choice:
     best : the method with the greatest out-of-fold correlation
     mapping : `best` fitted to all pairs
     crossed : method -> mapped scores out of fold
+    chosen : how far the best is ahead; None where fewer than two methods compare
     """
 
     system: str
@@ -59,6 +62,7 @@ class Choice:
     best: str
     mapping: FittedMapping
     crossed: dict[str, CrossFit]
+    chosen: Chosen | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {**{name: score.as_json() for name, score in self.methods.items()}, "best": self.best}
@@ -99,7 +103,8 @@ def choose(
         rmse = error_over_queries(pairs, predictions, resamples, settings.seed)
         scored[method] = MethodScore(in_sample, out_of_fold, rmse)
     best = max(methods, key=lambda method: _value(scored[method].out_of_fold))
-    return Choice(pairs.system, scored, best, fits[best], crossed)
+    ahead = chosen(pairs, crossed, best, settings, resamples)
+    return Choice(pairs.system, scored, best, fits[best], crossed, ahead)
 
 
 def correlation_over_queries(
@@ -117,11 +122,7 @@ def correlation_over_queries(
     noise : of the fits, 0 to 1
     """
     point = _correlation_estimate(around_means, pairs.judgments)
-    p, y = around_means - around_means.mean(), pairs.judgments - pairs.judgments.mean()
-    sums = _resampled_sums([np.ones(len(p)), p, y, p * p, y * y, p * y], pairs.queries, resamples, seed)
-    n, sp, sy, spp, syy, spy = sums
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = (spy - sp * sy / n) / np.sqrt(np.maximum(spp - sp * sp / n, 0) * np.maximum(syy - sy * sy / n, 0))
+    r = correlations_over_queries(around_means, pairs, resamples, seed)
     r = r[np.isfinite(r)]
     if point.value is None or point.reason is not None or len(r) < 2:
         return point
@@ -134,17 +135,8 @@ def correlation_over_queries(
 def error_over_queries(pairs: ScoredPairs, predicted: np.ndarray, resamples: int, seed: int) -> Estimate:
     """Root mean squared error with a 95 % percentile interval from resampling whole queries."""
     square = (predicted - pairs.judgments) ** 2
-    n, total = _resampled_sums([np.ones(len(square)), square], pairs.queries, resamples, seed)
+    n, total = resampled_sums([np.ones(len(square)), square], pairs.queries, resamples, seed)
     return Estimate.of(float(np.sqrt(square.mean())), *np.quantile(np.sqrt(total / n), [0.025, 0.975]))
-
-
-def _resampled_sums(columns: list[np.ndarray], queries: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """Sums of columns over samples of whole queries, shape (columns, resamples)."""
-    _, inverse = np.unique(queries, return_inverse=True)
-    sums = np.column_stack([np.bincount(inverse, column) for column in columns])
-    rng = np.random.default_rng(seed)
-    counts = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
-    return np.asarray((counts @ sums).T)
 
 
 def _correlation_estimate(predicted: np.ndarray, judgments: np.ndarray) -> Estimate:

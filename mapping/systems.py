@@ -87,13 +87,15 @@ class SystemFit:
 
 def fits_as_json(fits: Sequence[SystemFit], notes: Sequence[str]) -> dict[str, Any]:
     """What `relstudy fit --json` prints of fits to the same pairs: the methods compared, by system, how the chains did
-    where fits were sampled, which scores are better, and what a person should know."""
+    where fits were sampled, by how much the best method leads, which scores are better, and what a person should know.
+    """
     systems = {fit.choice.system: fit.choice.as_json() for fit in fits}
     for fit in fits:
         if "diagnostics" in fit.choice.mapping.meta:
             systems[fit.choice.system][fit.choice.best]["chains"] = dict(fit.choice.mapping.meta["diagnostics"])
     directions = {fit.choice.system: fit.direction_sentence() for fit in fits}
-    return {"systems": systems, "directions": directions, "notes": list(notes)}
+    choices = {fit.choice.system: fit.choice.chosen.as_json() for fit in fits if fit.choice.chosen is not None}
+    return {"systems": systems, "choices": choices, "directions": directions, "notes": list(notes)}
 
 
 def fit_systems(

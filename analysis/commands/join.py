@@ -9,6 +9,7 @@ import click
 
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import span
 
 if TYPE_CHECKING:
     from relstudy.analysis.linking.link import ScaleLink
@@ -76,7 +77,7 @@ def _print(links: dict[str, ScaleLink]) -> None:
     def cells(figure: Estimate) -> list[str]:
         if figure.value is None:
             return ["–", ""]
-        return [f"{figure.value:.3f}", "" if figure.low is None else f"[{figure.low:.3f}, {figure.high:.3f}]"]
+        return [f"{figure.value:.3f}", span(figure.low, figure.high)]
 
     rows = [
         [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.common.console import print_json, print_table
+from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
@@ -79,7 +80,7 @@ def _print(check: JudgeCheck, repeated: dict[str, int] | None) -> None:
         )
     if repeated:
         click.echo(f"Asked again, it gave the same grade for {repeated['same']} of {repeated['asked']} pairs.")
-    silent = [f"{share:.1%} of {what} pairs" for what, share in check.refusals["by_people"].items()]
+    silent = [f"{percent(share, 1)} of {what} pairs" for what, share in check.refusals["by_people"].items()]
     click.echo(f"It gave no answer for {' and '.join(silent)}.")
     if check.circular:
         click.echo()
@@ -88,7 +89,7 @@ def _print(check: JudgeCheck, repeated: dict[str, int] | None) -> None:
                 name,
                 _with_ends(check.bias[name]) if name in check.bias else "–",
                 f"{partial:.2f}",
-                f"{check.refusals['by_system'][name]:.1%}",
+                f"{percent(check.refusals['by_system'][name], 1)}",
             ]
             for name, partial in check.circular.items()
         ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.common.console import print_table
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, percent, span
 
 if TYPE_CHECKING:
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
@@ -30,7 +30,8 @@ def print_result(result: ScoreResult, verdict: Verdict, verbose: bool) -> None:
     header = [*(["rank"] if several else []), "system", *_columns(result)]
     if result_is_partial(result):
         header.append("scored")
-        rows = [[*row, f"{result[name].coverage.fraction:.1%}"] for row, name in zip(rows, ranked.names, strict=True)]
+        scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names]
+        rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
     print_table(rows, header, dim=[k for k, name in enumerate(header) if "%" in name])
     click.echo()
     for sentence in verdict.sentences():
@@ -86,9 +87,7 @@ def _number(value: float | None, shift: float = 0.0) -> str:
 
 
 def _ends(figure: Estimate, shift: float = 0.0) -> str:
-    if figure.low is None or figure.high is None:
-        return ""
-    return f"{figure.low + shift:.3f} to {figure.high + shift:.3f}"
+    return "" if figure.low is None or figure.high is None else span(figure.low + shift, figure.high + shift)
 
 
 def _print_told_apart(ranked: Standings) -> None:
@@ -124,8 +123,8 @@ def _print_explained(result: ScoreResult, ranked: Standings) -> None:
 
 def _percent(figure: Estimate) -> str:
     if figure.value is None or figure.low is None or figure.high is None:
-        return "–" if figure.value is None else f"{figure.value:.0%}"
-    return f"{figure.value:.0%} ({figure.low:.0%} to {figure.high:.0%})"
+        return "–" if figure.value is None else f"{percent(figure.value)}"
+    return f"{percent(figure.value)} ({percent(figure.low)} to {percent(figure.high)})"
 
 
 def _letters(ranked: Standings, first: str, second: str) -> str:
@@ -158,7 +157,7 @@ def _print_basis(result: ScoreResult, verbose: bool) -> None:
     over = "the whole collection" if result.collection else "the rated pairs"
     population = result.population
     corrected = (
-        f"corrected for the collection, of whose queries {population.lowest:.0%} were drawn"
+        f"corrected for the collection, of whose queries {percent(population.lowest)} were drawn"
         if population.finite
         else "not corrected for a collection"
     )

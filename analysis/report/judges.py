@@ -15,6 +15,7 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import percent
 
 INDICES = {
     "relevant_share": "Relevant share",
@@ -87,8 +88,8 @@ def _gain(assisted: AssistedScores, judged: int) -> str:
         return "It shortens intervals by nothing that counts: people alone stand."
     more = round(judged * (width**-2 - 1))
     return (
-        f"With its help intervals are {1 - width:.0%} shorter on average, as about {more:,} more judged pairs would "
-        f"make them; people judged {judged:,}."
+        f"With its help intervals are {percent(1 - width)} shorter on average, as about {more:,} more judged pairs "
+        f"would make them; people judged {judged:,}."
     )
 
 
@@ -101,7 +102,7 @@ def _explains(squared: Estimate) -> str:
     if squared.value is None:
         return f"What it explains of people's judgments is not known ({squared.reason})."
     ends = "" if squared.low is None or squared.high is None else f"; {squared.low:.2f} to {squared.high:.2f}"
-    share = "nothing" if squared.value <= 0 else f"{squared.value:.0%}"
+    share = "nothing" if squared.value <= 0 else f"{percent(squared.value)}"
     return f"Its grades explain {share} of the variance of people's judgments (R² {squared.value:.2f}{ends})."
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
+from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -278,7 +279,7 @@ def shares(title: str, categories: Sequence[str], share: np.ndarray) -> str:
         axes.set_xticks(range(len(categories)), categories)
         axes.set_ylabel("% of ratings")
         axes.spines["bottom"].set_color(GRID)
-        spoken = ", ".join(f"{name}: {value:.0%}" for name, value in zip(categories, share, strict=True))
+        spoken = ", ".join(f"{name}: {percent(value)}" for name, value in zip(categories, share, strict=True))
         return svg(figure, f"{title}. {spoken}")
 
 

@@ -170,8 +170,8 @@ def _agreement(ratings: Ratings, seed: int) -> list[Block]:
     rows.append([f"ICC(C,1): one rating, levels apart, {size}", *(each.consistency for each in icc)])
     rows.append([f"ICC(C,k): their mean, levels apart, {size}", *(each.consistency_mean for each in icc)])
     couples = [pairwise(panel, seed) for panel in both]
-    rows.append(["Weighted kappa, mean over couples of raters", *(each.kappa for each in couples)])
-    rows.append(["Spearman, mean over couples of raters", *(each.spearman for each in couples)])
+    rows.append(["Weighted kappa, mean over rater pairs", *(each.kappa for each in couples)])
+    rows.append(["Spearman, mean over rater pairs", *(each.spearman for each in couples)])
     shown = [row for row in rows if any(number(cell) is not None for cell in row[1:])]
     if shown:
         columns = [Column("Measure"), Column("As given")] + ([Column("Calibrated")] if calibrated is not None else [])

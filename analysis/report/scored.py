@@ -33,6 +33,7 @@ from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import percent
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares retrieved at which precision and recall stand in the table."""
@@ -212,7 +213,7 @@ def curves(result: ScoreResult) -> Section | None:
     pool = "collection" if weighted(result) else "judged pairs"
     columns = [Column("System")]
     for share in SHARES:
-        columns += [Column(f"Precision, best {share:.0%}"), Column(f"Recall, best {share:.0%}")]
+        columns += [Column(f"Precision, best {percent(share)}"), Column(f"Recall, best {percent(share)}")]
     rows: list[list[Cell]] = []
     for system in systems:
         points = {round(point.share, 6): point for point in system.points}

@@ -19,7 +19,7 @@ from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import NO_SYSTEM, RANDOM, one_row_per_source, source_members
-from relstudy.common.wording import listed
+from relstudy.common.wording import listed, percent
 
 FEWEST_PAIRS = 20
 """A correlation over fewer pairs of one source is not shown."""
@@ -68,7 +68,7 @@ def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
         "How evenly the ratings use the scale, by the system that proposed the pair (table 5.2 of the paper).",
         columns,
         cells,
-        note=f"The error is the mean distance of the shares from {even:.0%}: 0 when every value is used alike. "
+        note=f"The error is the mean distance of the shares from {percent(even)}: 0 when every value is used alike. "
         "A pair proposed by several systems counts for each.",
     )
 

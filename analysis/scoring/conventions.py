@@ -12,7 +12,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
-from relstudy.common.wording import listed
+from relstudy.common.wording import listed, percent
 
 FEW_QUERIES = 10
 
@@ -152,7 +152,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             notes.append(
                 f"{candidate.name} {'holds' if candidate.run else 'scores'} {coverage.scored} of {coverage.judged} "
                 "judged pairs "
-                f"({coverage.fraction:.1%}); the others are {done}."
+                f"({percent(coverage.fraction, 1)}); the others are {done}."
             )
         direction = candidate.direction
         if not direction.higher:

@@ -9,6 +9,7 @@ import numpy as np
 
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import percent
 
 MUCH_AT_THE_CUT = 0.05
 NEAR = 0.1
@@ -69,8 +70,8 @@ class Relevance:
             return None
         what = "calibrated ratings" if self.rule is RelevanceRule.SHARE else "judgments"
         return (
-            f"{self.at_the_cut:.0%} of the {what} lie within a tenth of a step of the cut {self.cut:g}, so what counts "
-            "as relevant hangs on very little; a cut between two steps of the scale does not."
+            f"{percent(self.at_the_cut)} of the {what} lie within a tenth of a step of the cut {self.cut:g}, so what "
+            "counts as relevant hangs on very little; a cut between two steps of the scale does not."
         )
 
 

@@ -31,6 +31,7 @@ from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import KnownScale
 from relstudy.common.tables import read_json, write_json
+from relstudy.common.wording import percent
 
 KIND = "relstudy comparison"
 VERSION = 3
@@ -265,6 +266,6 @@ def place_among(result: ScoreResult, name: str) -> list[str]:
         position = ordering.systems.index(name) + 1
         text = f"{name} is {position} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
         if name in ordering.first:
-            text += f", and comes first in {ordering.first[name]:.0%} of the replicates"
+            text += f", and comes first in {percent(ordering.first[name])} of the replicates"
         sentences.append(text + ".")
     return sentences

@@ -10,6 +10,7 @@ import pandas as pd
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.probabilities import PAIR
+from relstudy.common.wording import percent
 
 THIRDS = ("best", "middle", "last")
 
@@ -42,7 +43,7 @@ def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candida
                 continue
             shares = shares_by_third(score if candidate.direction.higher else -score, undecided)
             if shares is not None:
-                said.append(f"{name} " + ", ".join(f"{share:.1%}" for share in shares))
+                said.append(f"{name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
     by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
     have = "is undecided and has" if len(blank) == 1 else "are undecided and have"
     return [f"{len(blank)} of {len(judgments) + len(blank)} pairs that people saw {have} no part{by_score}."]

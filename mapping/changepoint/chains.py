@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import percent
 
 R_HAT_LIMIT = 1.01
 CURVE_POINTS = 9
@@ -65,7 +66,7 @@ class Diagnostics:
     def __str__(self) -> str:
         return (
             f"{self.chains} chains of {self.draws} draws, R-hat {self.r_hat:.3f}, effective sample size "
-            f"{self.ess_bulk:.0f}, {self.retained:.0%} kept the order"
+            f"{self.ess_bulk:.0f}, {percent(self.retained)} kept the order"
         )
 
 

@@ -44,6 +44,7 @@ from relstudy.common.figures import figure_of
 from relstudy.common.groups import groups_of
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
+from relstudy.common.wording import span
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class Scores(Shown):
             row: dict[str, Any] = {"system": system.name}
             for index in INDICES:
                 estimate = system.estimate(index)
-                ends = "" if estimate.low is None else f" [{estimate.low:.3f}, {estimate.high:.3f}]"
+                ends = "" if estimate.low is None else f" ({span(estimate.low, estimate.high)})"
                 row[TITLES[index].lower()] = "–" if estimate.value is None else f"{estimate.value:.3f}{ends}"
             rows.append(row)
         return pd.DataFrame(rows)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from relstudy.common.wording import percent
+
 REACH = "design_reach"
 """Column of pairs and judgments: the design's reach, one value throughout, written where figures depend on it."""
 
@@ -54,7 +56,7 @@ def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
     """
     if not np.isfinite(reach) or reach * rated >= LEAST_REACH:
         return None
-    judged = "" if rated >= 1 else f", with {rated:.0%} of the pairs judged"
+    judged = "" if rated >= 1 else f", with {percent(rated)} of the pairs judged"
     return (
         f"the design cannot estimate this: its rarest pairs stand for too much (reach {reach:.1f}{judged}, at least "
         f"{LEAST_REACH:g} needed)"

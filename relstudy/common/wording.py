@@ -29,6 +29,35 @@ def in_words(number: int) -> str:
     return IN_WORDS[number] if 0 <= number < len(IN_WORDS) else f"{number:,}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.92), percent(0.0064, 1), percent(-0.0001)
+    ('92 %', '0.6 %', '0 %')
+    """
+    return f"{_not_minus_zero(100 * share, digits)} %"
+
+
+def span(low: float | None, high: float | None, form: str = ".3f") -> str:
+    """The ends of an interval, as pages and commands show them; empty where there is none.
+
+    Examples
+    --------
+    >>> span(0.4, 0.61), span(-0.2, 0.1, "+.2f"), span(0.93, 0.97, "%"), span(None, None)
+    ('0.400 to 0.610', '-0.20 to +0.10', '93 to 97 %', '')
+    """
+    if low is None or high is None:
+        return ""
+    return f"{100 * low:.0f} to {percent(high)}" if form == "%" else f"{low:{form}} to {high:{form}}"
+
+
+def _not_minus_zero(number: float, digits: int) -> str:
+    text = f"{number:,.{digits}f}"
+    return text if float(text.replace(",", "")) else f"{0:.{digits}f}"
+
+
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Names as in a sentence.
 

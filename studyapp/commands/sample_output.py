@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, say
+from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
@@ -124,7 +125,7 @@ def print_estimates(estimates: dict[str, Any]) -> None:
             f"all {told['candidates']:.0f} results of a query"
             if told["depth"] is None
             else f"the pool of the systems' first {told['depth']} results ({told['candidates']:.0f} a query, with an "
-            f"expected {told['share_of_good_matches']:.0%} of the good matches)"
+            f"expected {percent(told['share_of_good_matches'])} of the good matches)"
         )
         if told["can_estimate"]:
             widths = [f"{name.replace('_', ' ')} {width:.2f}" for name, width in told["expected_width"].items()]
@@ -168,7 +169,10 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
             ["pairs", f"{summary['pairs']} ({summary['base_pairs']} base, {summary['unique_pairs']} unique)"],
             ["queries", queries],
             ["proposed by", ", ".join(f"{name} {number}" for name, number in summary["sources"].items())],
-            ["expected good matches", f"{share['value']:.1%} (random pairs: {share['random_pairs']:.1%})"],
+            [
+                "expected good matches",
+                f"{percent(share['value'], 1)} (random pairs: {percent(share['random_pairs'], 1)})",
+            ],
             ["smallest inclusion probability", f"{summary['smallest_inclusion_probability']:.3g}"],
             [
                 "rater hours",
@@ -245,7 +249,7 @@ def print_next_round(
         [
             [
                 name,
-                *(f"{entry['shares'][label]:.0%}" for label in labels),
+                *(f"{percent(entry['shares'][label])}" for label in labels),
                 f"{entry['error']:.3f}",
                 f"{before[name]:.3f}" if name in before else "",
             ]

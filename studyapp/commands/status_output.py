@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.common.console import print_table
-from relstudy.common.wording import count_of, listed
+from relstudy.common.wording import count_of, listed, percent
 from relstudy.studyapp.assignment.outcomes import COMPLETED
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _ratings_sentence(now: Status) -> str:
         return ratings
     if done == wanted:
         return f"All {wanted:,} pages of unique pairs are rated: {ratings}"
-    return f"{done:,} of {wanted:,} pages of unique pairs are rated ({done / wanted:.0%}): {ratings}"
+    return f"{done:,} of {wanted:,} pages of unique pairs are rated ({percent(done / wanted)}): {ratings}"
 
 
 def _pages_of_unique_pairs(now: Status) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.tables import write_table
+from relstudy.common.wording import percent
 from relstudy.mapping.scores.table import read_score_files
 from relstudy.studyapp.demo.in_process import run_command
 from relstudy.studyapp.demo.panel import HIGH, LOW
@@ -93,7 +94,7 @@ def judged_stage(
         write_table(recovered_table(rows), folder / "truth" / "judge.csv")
         ratios = [helped[name]["assisted"]["average_precision"]["width_ratio"] for name in names]
         known = [ratio for ratio in ratios if ratio is not None]
-        width = f"{1 - np.mean(known):.0%}" if known else "nothing"
+        width = f"{percent(1 - np.mean(known))}" if known else "nothing"
         stage.outcome = f"{len(said):,} grades take {width} off the intervals of average precision"
     return rows
 

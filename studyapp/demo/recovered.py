@@ -12,6 +12,7 @@ import pandas as pd
 
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.common.wording import percent
 from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.rendered.collection import DemoCollection
 
@@ -201,7 +202,7 @@ def system_rows(systems: Mapping[str, Any], everything: Census) -> list[Recovere
             if round(point["share"], 6) in SHARES:
                 true = everything.at(system.name, point["threshold"])
                 for name, value in zip(("precision", "recall"), true, strict=True):
-                    rows.append(_row(f"{name} in the best {point['share']:.0%}", system.name, value, point[name]))
+                    rows.append(_row(f"{name} in the best {percent(point['share'])}", system.name, value, point[name]))
         for name in ("average_precision", "normalised_rank"):
             whole = system.estimate(name)
             if whole.value is not None:

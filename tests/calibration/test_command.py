@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -61,11 +62,16 @@ def test_every_method_writes_the_three_tables_and_strict_json(ratings: Path, tmp
 def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp_path: Path) -> None:
     result = run(ratings, "-o", tmp_path / "out")
     assert result.exit_code == 0
-    sentence = "method pooled: pairs look handed out at random (compared by the other raters' ratings"
-    assert sentence in result.stdout
+    assert re.search(
+        r"^Hand-out looks random \(p 0\.\d+\), so all ratings are used \(method pooled\)\.$", result.stdout, re.M
+    )
     told = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
-    assert sentence in f"method {told['method']}: {told['method_reason']}"
-    assert "variance within a pair" in result.stdout
+    assert (told["method"], told["method_reason"][:22]) == ("pooled", "hand-out looks random ")
+    assert told["balance"]["how"] == "others"
+    assert result.stdout.index("\nDid it help? ") < result.stdout.index("\nleave-one-out correlation")
+    assert result.stdout.index("\nleave-one-out correlation") < result.stdout.index("\nvariance within a pair")
+    assert "[" not in result.stdout  # one style of intervals in every command: "0.1 to 0.2"
+    assert result.stdout.splitlines()[-1].startswith("Next: relstudy fit ")
 
 
 @pytest.mark.slow
@@ -87,7 +93,7 @@ def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse
     path = tmp_path / "ratings.csv"
     frame_of(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=3).panel).to_csv(path, index=False)
     result = run(path, "-o", tmp_path / "out")
-    assert "method crossed: pairs do not look handed out at random" in result.stdout
+    assert "Hand-out does not look random (p < 0.0001)" in result.stdout
     refused = run(path, "-o", tmp_path / "out2", "--method", "pooled")
     assert refused.exit_code == 1
     assert "these do not look it (compared by" in refused.stderr

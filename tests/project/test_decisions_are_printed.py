@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from relstudy.calibration.choice import method_sentence
 from relstudy.studyapp.cli import main
 
 PLAN = ("--studies", 20, "--results", 4, "--correlations", "0.9,0.1", "--power", 0.2)
@@ -49,7 +50,7 @@ def test_calibrate_s_comparison_of_a_rater(tables: Path) -> None:
     merged = "1 row repeated an earlier row exactly and was merged"
     text, content = both_ways("calibrate", tables / "ratings.csv", "--compare", "a")
     assert merged in text and merged in content["notes"]
-    assert f"method {content['method']}: {content['method_reason']}" in text
+    assert method_sentence(content["method"], content["method_reason"]) in text
 
 
 @pytest.mark.slow

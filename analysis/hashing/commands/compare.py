@@ -10,6 +10,7 @@ import click
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, preset_named, say_conventions
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import span
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -70,7 +71,7 @@ def compare_command(
         return
     rows = [[name, *_figures(system)] for name, system in result["systems"].items()]
     columns = [name for name in next(iter(result["systems"].values())) if name not in ("bits", "map", "map_interval")]
-    print_table(rows, ["system", "bits", "mAP", "95% interval", "over ties", *columns])
+    print_table(rows, ["system", "bits", "mAP", "95 % interval", "over ties", *columns])
     if result["comparisons"]:
         click.echo()
         compared = ["map", *(f"map_at_{cut}" for cut in k)]
@@ -78,7 +79,7 @@ def compare_command(
             [c["first"], c["second"], *(_interval(c[f"{figure}_difference"]) for figure in compared)]
             for c in result["comparisons"]
         ]
-        titles = ["mAP difference [95% interval]", *(f"mAP@{cut} difference" for cut in k)]
+        titles = ["mAP difference (95 %)", *(f"mAP@{cut} difference" for cut in k)]
         print_table(differences, ["first", "second", *titles])
     say_conventions(result["conventions"])
 
@@ -283,7 +284,7 @@ def _print_splits(result: dict[str, Any]) -> None:
     if result["comparisons"]:
         click.echo()
         differences = [[c["first"], c["second"], _interval(c["map_difference"])] for c in result["comparisons"]]
-        print_table(differences, ["first", "second", "mAP difference [95% interval]"])
+        print_table(differences, ["first", "second", "mAP difference (95 %)"])
     say_conventions(result["conventions"])
 
 
@@ -296,4 +297,4 @@ def _interval(figure: dict[str, Any]) -> str:
         return f"– ({figure['reason']})"
     if figure["low"] is None:
         return f"{figure['value']:+.4f} (no interval: one query)"
-    return f"{figure['value']:+.4f} [{figure['low']:+.4f}, {figure['high']:+.4f}]"
+    return f"{figure['value']:+.4f} ({span(figure['low'], figure['high'], '+.4f')})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import click
@@ -181,16 +182,38 @@ def evaluate_command(
         say_conventions(result["conventions"])
         return
     click.echo()
-    figures_by_radius = [row | cost for row, cost in zip(result["radius"], result["lookup"], strict=True)]
-    shown = figures_by_radius if radius else figures_by_radius[:9]
-    names = ["r", "precision_micro", "recall_micro", "precision_macro", "recall_macro", "empty_balls"]
-    names += ["probes", "candidates"]
-    print_table([[cell(row[name]) for name in names] for row in shown], names)
+    _print_by_radius(result, all_of_them=bool(radius))
     click.echo()
-    areas = {f"AUPRC ({rule})": area for rule, area in result["auprc"].items()}
-    ramaps = {f"RAMAP@{r}": value for r, value in result["ramap"].items()}
-    print_table([[name, cell(value)] for name, value in {**areas, **ramaps}.items()], ["figure", "value"])
+    print_table([[rule, cell(area)] for rule, area in result["auprc"].items()], ["AUPRC", "value"])
     say_conventions(result["conventions"])
+
+
+RECALL_REACHED = (0.1, 0.5, 0.9)
+"""The first radius with so much recall is printed, whatever the length of the codes."""
+
+
+def _print_by_radius(result: dict[str, Any], *, all_of_them: bool) -> None:
+    """Precision, recall, RAMAP and cost by radius: those asked for, else 0 to 3 and where recall passes each tenth."""
+    rows = [row | cost for row, cost in zip(result["radius"], result["lookup"], strict=True)]
+    if not all_of_them:
+        recall = [row["recall_micro"] or 0.0 for row in rows]
+        passed = [next((k for k, reached in enumerate(recall) if reached >= least), 0) for least in RECALL_REACHED]
+        rows = [row for k, row in enumerate(rows) if k <= 3 or k in passed]
+    figures = ["precision_micro", "recall_micro", "precision_macro", "recall_macro"]
+    cells = [
+        [
+            *(cell(row["r"]), *(cell(row[name]) for name in figures), cell(result["ramap"][str(row["r"])])),
+            *(cell(row["empty_balls"]), _count(row["probes"]), f"{row['candidates']:,.1f}"),
+        ]
+        for row in rows
+    ]
+    print_table(cells, ["r", *figures, "RAMAP", "empty_balls", "probes", "candidates"])
+    if not all_of_them:
+        click.echo("Radii 0 to 3, and the first with a recall of .1, .5 and .9; --radius shows others, --json all.")
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number < 10**6 else f"{Decimal(number):.1e}".replace("e+0", "e").replace("e+", "e")
 
 
 def _interval(figure: dict[str, float | None]) -> list[str]:

@@ -43,9 +43,15 @@ def ramap(table: CountTable, radius: int, empty_ball: LeftOut = "zero") -> float
 
 def ramap_from_precision(precision: np.ndarray, bits: int) -> float:
     """RAMAP@R from the mean precisions at the radii 0..R."""
+    return ramap_by_radius(precision, bits)[-1]
+
+
+def ramap_by_radius(precision: np.ndarray, bits: int) -> list[float]:
+    """RAMAP@R for each R, from the mean precisions at the radii 0, 1, ..."""
     sizes = ball_sizes(bits, len(precision) - 1)
     # 1 / V is 0 where V is too large for a float; p / V would overflow.
-    return math.fsum(float(p) * (1 / size) for p, size in zip(precision, sizes, strict=True)) / len(precision)
+    sums = accumulate(float(p) * (1 / size) for p, size in zip(precision, sizes, strict=True))
+    return [total / (r + 1) for r, total in enumerate(sums)]
 
 
 def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:

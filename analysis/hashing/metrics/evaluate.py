@@ -9,7 +9,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision_within, grouped_average_precision
-from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap
+from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability, precision_at, recall_at
 from relstudy.analysis.hashing.metrics.mean_average_precision import (
@@ -100,8 +100,8 @@ def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> 
     if table.by_rank is not None:
         return {"radius": [], "auprc": {}, "ramap": {}, "lookup": []}
     curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
-    ramaps = list(radius) or list(range(min(table.bits, 8) + 1))
     costs = lookup_cost(table)
+    ramaps = ramap_by_radius(np.nan_to_num(curve.precision_macro, nan=0.0), table.bits)
     shown = list(radius) or list(range(table.bits + 1))
     return {
         "radius": [
@@ -121,7 +121,7 @@ def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> 
             rule: area_under_curve(curve.precision_micro, curve.recall_micro, rule)
             for rule in ("sum", "trapezoid", "matlab", "literal")
         },
-        "ramap": {str(r): ramap(table, r, rules.empty_ball) for r in ramaps},
+        "ramap": {str(r): ramaps[r] for r in shown},
         "lookup": [costs[r] for r in shown],
     }
 

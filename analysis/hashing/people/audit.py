@@ -16,6 +16,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import percent
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Audit:
         best = max(comparable, key=lambda truth: truth.auc.value or 0.0)
         return (
             f"Of the ground truths, {best.name} agrees best with people: it places a pair they value above one they "
-            f"don't in {best.auc.value:.0%} of cases (50% is chance)."
+            f"don't in {percent(best.auc.value or 0.0)} of cases (50 % is chance)."
         )
 
 

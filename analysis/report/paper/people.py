@@ -17,7 +17,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import RANDOM, one_row_per_source
 from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import listed
+from relstudy.common.wording import listed, percent
 
 FEWEST_RATINGS = 20
 """A correlation with fewer ratings of one side is not shown."""
@@ -137,7 +137,8 @@ def one_person(study: PaperStudy) -> list[Block]:
         Table(
             "table-5-9",
             f"Table 5.9: correlation of mapped scores with the ratings of one person ({author}, "
-            f"{theirs.mean():.0%} of the ratings), of the others, and of all combined; standard errors in brackets.",
+            f"{percent(theirs.mean())} of the ratings), of the others, and of all combined; standard errors in "
+            "brackets.",
             [Column("System"), Column("One person"), Column("Others"), Column("Combined"), Column("Difference")],
             rows,
             note="Pearson, mapped scores out of fold; one person's and the others' ratings are single calibrated "

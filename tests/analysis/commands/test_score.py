@@ -129,7 +129,7 @@ def test_low_coverage_is_refused_in_one_line_and_allowed_on_request(folder: Path
     refused = run(folder / "few.csv", "-j", folder / "judgments.csv")
     assert refused.exit_code == 1
     assert refused.stderr.count("\n") == 1
-    assert "scores 60 of 300 judged pairs (20%)" in refused.stderr
+    assert "scores 60 of 300 judged pairs (20 %)" in refused.stderr
     assert run(folder / "few.csv", "-j", folder / "judgments.csv", "--allow-low-coverage").exit_code == 0
 
 
@@ -201,7 +201,7 @@ def test_intervals_speak_of_the_collection_where_the_judgments_know_their_querie
     judgments["inclusion_probability"] *= 0.5
     judgments.assign(query_probability=0.5).to_csv(folder / "drawn.csv", index=False)
     shown = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20)
-    assert "corrected for the collection, of whose queries 50% were drawn" in shown.stdout
+    assert "corrected for the collection, of whose queries 50 % were drawn" in shown.stdout
     opened = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20, "--population", "open")
     assert "not corrected for a collection" in opened.stdout
 

@@ -113,7 +113,7 @@ def test_a_distance_is_ranked_the_other_way_and_this_is_said() -> None:
 def test_coverage_below_half_is_refused_unless_allowed() -> None:
     judgments, scores = tables(systems=(0.7,))
     few = scores.iloc[:100]
-    with pytest.raises(RelstudyError, match=r"scores 100 of 300 judged pairs \(33%\), less than half"):
+    with pytest.raises(RelstudyError, match=r"scores 100 of 300 judged pairs \(33 %\), less than half"):
         score_systems(judgments, few, options=FEW)
     result = score_systems(judgments, few, options=ScoringOptions(replicates=50, low_coverage=True, measures=()))
     assert result["s0"].coverage.fraction == pytest.approx(1 / 3)
@@ -269,4 +269,4 @@ def test_the_share_of_undecided_pairs_is_said_by_each_systems_score(tmp_path: Pa
     choices = {"replicates": 20, "measures": (), "method": "none", "direction": {"down": "lower"}}
     said = score(scores, tmp_path / "judgments.csv", **choices)
     note = "6 of 60 pairs that people saw are undecided and have no part (in the best, middle and last third by score: "
-    assert note + "up 30.0%, 0.0%, 0.0%; down 30.0%, 0.0%, 0.0%)." in said.notes
+    assert note + "up 30.0 %, 0.0 %, 0.0 %; down 30.0 %, 0.0 %, 0.0 %)." in said.notes

@@ -36,7 +36,7 @@ def test_runs_that_cover_a_quarter_of_the_judgments_are_refused_aloud(shared_dat
     code, out, err = score(runs, chorus)
     assert code == 1
     assert out == ""
-    assert "system 'no-vector' scores 777 of 3188 judged pairs (24%), less than half" in err
+    assert "system 'no-vector' scores 777 of 3188 judged pairs (24 %), less than half" in err
 
 
 def test_runs_are_scored_against_other_peoples_judgments_with_coverage_said_aloud(
@@ -47,7 +47,7 @@ def test_runs_are_scored_against_other_peoples_judgments_with_coverage_said_alou
     assert code == 0
     notes = " ".join(json.loads(out)["notes"])
     assert "3 rows repeat an earlier pair of the same system and score; they are merged" in notes
-    assert "with-vector scores 322 of 3188 judged pairs (10.1%); the others are left out." in notes
+    assert "with-vector scores 322 of 3188 judged pairs (10.1 %); the others are left out." in notes
     systems = json.loads(out)["systems"]
     assert f"{systems['no-vector']['raw']['spearman']['value']:.4f}" == "0.3707"  # README of the data
     # heavy ties: most rows of the vector runs hold the score 0

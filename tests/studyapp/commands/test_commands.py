@@ -90,7 +90,7 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     lines = text.splitlines()
     assert lines[:2] == [
         "A test study: open",
-        "1 rater: 1 finished. 2 of 6 pages of unique pairs are rated (33%): 16 ratings, 4 undecided.",
+        "1 rater: 1 finished. 2 of 6 pages of unique pairs are rated (33 %): 16 ratings, 4 undecided.",
     ]
     header = next(line for line in lines if line.startswith("block"))
     assert "undecided" in header

@@ -1,0 +1,37 @@
+"""What `relstudy calibrate` says of its own work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relstudy.calibration.printed import did_it_help
+
+
+def figures(
+    before: float | None, after: float | None, ends: list[float] | None, method: str = "pooled"
+) -> dict[str, Any]:
+    changed = {"before": before, "after": after, "difference_interval": ends}
+    reasons = {} if before is not None else {"leave_one_out_correlation.before": "no pair has two ratings"}
+    return {"method": method, "leave_one_out_correlation": changed, "reasons": reasons}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (figures(0.856, 0.906, [0.02, 0.08]), "Yes: a rating agrees better"),
+        (figures(0.906, 0.856, [-0.08, -0.02]), "No: a rating agrees less"),
+        (figures(0.856, 0.86, [-0.01, 0.02]), "Not clearly"),
+        (figures(0.856, 0.86, None), "cannot be told"),
+        (figures(None, None, None), "cannot be told: no pair has two ratings"),
+        (figures(0.8, 0.8, [0.0, 0.0], "none"), "Nothing was changed"),
+    ],
+)
+def test_whether_calibration_helped_is_answered_by_agreement_on_pairs_it_has_not_seen(
+    given: dict[str, Any], said: str
+) -> None:
+    answer = did_it_help(given)
+    assert answer.startswith("Did it help? ") and said in answer
+    if given["leave_one_out_correlation"]["before"] is not None and given["method"] != "none":
+        assert "correlation 0.9" in answer or "correlation 0.8" in answer

@@ -1,0 +1,34 @@
+"""Shares and intervals are written in one way, whichever command or page shows them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.places import ROOT
+
+SOURCES = [
+    file
+    for folder in ("analysis", "calibration", "mapping", "studyapp", "relstudy/common", "relstudy/api")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+]
+EXCEPT = {"latex.py": "papers put intervals in brackets", "tables.py": "of LaTeX", "estimates.py": "for notebooks"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "instead"),
+    [
+        (r":[+,]?\.\d%\}", "relstudy.common.wording.percent"),
+        (r"\[\{[\w.\[\]']+:[+.\d]*f\}, \{", "relstudy.common.wording.span"),
+    ],
+)
+def test_no_module_writes_shares_or_intervals_in_a_way_of_its_own(pattern: str, instead: str) -> None:
+    assert re.search(pattern, "{share:.0%}" if "%" in pattern else "[{low:.3f}, {high:.3f}]")
+    found = [
+        f"{file.relative_to(ROOT)}: {match[0]}"
+        for file in SOURCES
+        if file.name not in EXCEPT
+        for match in re.finditer(pattern, file.read_text(encoding="utf-8"))
+    ]
+    assert found == [], f"use {instead}"
