@@ -32,7 +32,7 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Step:
-    """Where a rater goes next: "rate" (with the position), "wait", "questions" or "thanks"."""
+    """Where a rater goes next: "rate" (with the position), "wait", "questions", "thanks" or "screening"."""
 
     name: str
     position: int = 0

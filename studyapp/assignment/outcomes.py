@@ -30,6 +30,8 @@ def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
     answers : the rater's ratings that count, each with `kind`, `pair_id` and `rating` (None: undecided). Practice does
         not count
     """
+    if rater.outcome is not None:
+        return rater.outcome
     if rater.finished_at is None:
         return ""
     given = [row for row in answers if row.kind != "practice"]

@@ -22,7 +22,8 @@ class Rater(NamedTuple):
     `id` is the database's own number, `rater_id` the code that exports show. `entry` and `identity` say who they are:
     the rule they came by, and a token's hash, a platform's id or a random number. `extra_pages` of unique pairs are
     beyond the study's number: asked for with "rate some more", or given with the invitation. Up to page `locked_to`
-    nothing can be changed. `answers` are those to the exit questions.
+    nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater with
+    an `outcome` (one of OUTCOMES) is out of the study for good.
     """
 
     id: int
@@ -41,6 +42,8 @@ class Rater(NamedTuple):
     extra_pages: int
     answers: dict[str, str] | None
     answered_at: float | None
+    outcome: str | None
+    screening: dict[str, str] | None
 
 
 RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
@@ -119,6 +122,11 @@ def record_consent(connection: sa.Connection, rater: Rater, now: float) -> None:
 def record_exit_answers(connection: sa.Connection, rater: Rater, answers: Mapping[str, str], now: float) -> None:
     """Keep the rater's answers to the exit questions, by the questions' ids, in place of earlier ones."""
     connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(answers=dict(answers), answered_at=now))
+
+
+def end_visit(connection: sa.Connection, rater: Rater, outcome: str) -> None:
+    """The rater is out of the study, with this outcome."""
+    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(outcome=outcome))
 
 
 def set_extra_pages(connection: sa.Connection, rater: Rater, count: int) -> Rater:

@@ -124,7 +124,8 @@ def _people_sentence(now: Status) -> str:
         f"{count} {words}"
         for count, words in (
             (now.finished, "finished"),
-            (now.consented - now.finished, "at work"),
+            (now.consented - now.finished - now.ended, "at work"),
+            (now.ended, "left before the end"),
             (now.raters - now.consented, "without consent yet"),
         )
         if count

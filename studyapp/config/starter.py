@@ -72,6 +72,13 @@ seed = 0                           # the order in which pairs are handed out
 # result_id = "..."
 # expected = [5]
 
+# Questions after consent that decide who takes part (accepted: for choices and texts; least, most: for numbers):
+# [[screening]]
+# id = "age"
+# text = "How old are you?"
+# kind = "number"
+# least = 18
+
 # Questions at the end; kinds: text, long, number, choice:
 # [[questions]]
 # id = "remarks"

@@ -20,6 +20,7 @@ from relstudy.studyapp.config.study_toml import (
     read_known,
     read_questions,
     read_scales,
+    read_screening,
     read_texts,
 )
 from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker
@@ -53,6 +54,7 @@ class Study:
     blocks: tuple[Block, ...]
     practice: tuple[KnownPair, ...]
     attention: tuple[KnownPair, ...]
+    screening: tuple[Question, ...]
     questions: tuple[Question, ...]
     texts: dict[str, str]
     judges: JudgeSettings
@@ -80,6 +82,7 @@ class Study:
         if not self.entry.is_platform:
             return ()
         cannot_be = {
+            "screened_out": not self.screening,
             "undecided": not self.entry.code_needs_decided,
             "failed_checks": self.entry.failed_checks_allowed is None,
         }
@@ -119,7 +122,19 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(
         data,
         (),
-        ("study", "handout", "entry", "scales", "blocks", "practice", "attention", "questions", "texts", "judges"),
+        (
+            "study",
+            "handout",
+            "entry",
+            "scales",
+            "blocks",
+            "practice",
+            "attention",
+            "screening",
+            "questions",
+            "texts",
+            "judges",
+        ),
     )
     if "study" not in data:
         check.fault(("study",), None, "the table [study] with id and title is required")
@@ -152,6 +167,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         blocks=blocks,
         practice=read_known(check, check.tables(data, "practice"), "practice", blocks),
         attention=read_known(check, check.tables(data, "attention"), "attention", blocks),
+        screening=read_screening(check, check.tables(data, "screening")),
         questions=read_questions(check, check.tables(data, "questions")),
         texts=read_texts(check, check.table(data, (), "texts")),
         judges=read_judges(check, check.table(data, (), "judges")),

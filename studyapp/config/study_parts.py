@@ -10,7 +10,7 @@ from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 PLATFORM_RULES = ("prolific", "crowd")
-OUTCOMES = ("no_consent", "failed_checks", "full", "undecided", "paused", "closed")
+OUTCOMES = ("no_consent", "screened_out", "failed_checks", "full", "undecided", "paused", "closed")
 QUESTION_KINDS = ("text", "long", "number", "choice")
 
 
@@ -78,13 +78,46 @@ class KnownPair:
 
 @dataclass(frozen=True)
 class Question:
-    """A question at the end."""
+    """A question at the end, or before the start to see who can take part.
+
+    `accepted` (answers, of any case), `least` and `most` (numbers, these included) say which answers are let in.
+    """
 
     id: str
     text: str
     kind: str = "text"
     choices: tuple[str, ...] = ()
     required: bool = False
+    accepted: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+    def accepts(self, answer: str) -> bool:
+        """Whether somebody with this answer can take part.
+
+        Examples
+        --------
+        >>> Question("age", "Your age?", "number", least=18).accepts("17.5")
+        False
+        >>> Question("eyes", "Colour vision?", "choice", ("full", "partial"), accepted=("full",)).accepts("full")
+        True
+        """
+        if self.accepted and answer.strip().casefold() not in {value.casefold() for value in self.accepted}:
+            return False
+        if self.least is None and self.most is None:
+            return True
+        number = as_number(answer)
+        low, high = -1e12 if self.least is None else self.least, 1e12 if self.most is None else self.most
+        return number is not None and low <= number <= high
+
+
+def as_number(text: str) -> float | None:
+    """A number as people type it, with a point or a comma; None for anything else."""
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return number if abs(number) < 1e12 else None
 
 
 @dataclass(frozen=True)

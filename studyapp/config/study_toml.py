@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from relstudy.common.scales import SCALES, Scale, show_value
@@ -17,7 +18,7 @@ from relstudy.studyapp.config.study_parts import (
     Question,
 )
 from relstudy.studyapp.config.texts import ENGLISH
-from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, VARIABLE, TomlChecker
+from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, VARIABLE, Keys, TomlChecker
 
 
 def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
@@ -129,13 +130,14 @@ def read_known(
     return tuple(pairs)
 
 
-def read_questions(check: TomlChecker, data: list[dict[str, Any]]) -> tuple[Question, ...]:
-    """[[questions]]."""
+def read_questions(check: TomlChecker, data: list[dict[str, Any]], table: str = "questions") -> tuple[Question, ...]:
+    """[[questions]], or another table of the kind."""
     questions = []
     seen: set[str] = set()
     for index, entry in enumerate(data):
-        path = ("questions", index)
-        check.keys(entry, path, ("id", "text", "kind", "choices", "required"))
+        path = (table, index)
+        required = ("required",) if table == "questions" else ()
+        check.keys(entry, path, ("id", "text", "kind", "choices", *required))
         name = check.text(entry, path, "id", None, ID)
         if name in seen:
             check.fault((*path, "id"), name, "another question has this id; ids must differ")
@@ -150,6 +152,36 @@ def read_questions(check: TomlChecker, data: list[dict[str, Any]]) -> tuple[Ques
             )
         )
     return tuple(questions)
+
+
+def read_screening(check: TomlChecker, data: list[dict[str, Any]]) -> tuple[Question, ...]:
+    """[[screening]]: questions that all have to be answered, with what is accepted."""
+    rules = ("accepted", "least", "most")
+    plain = [{key: value for key, value in entry.items() if key not in rules} for entry in data]
+    return tuple(
+        replace(question, required=True, **_read_accepted(check, entry, ("screening", index), question))
+        for index, (entry, question) in enumerate(zip(data, read_questions(check, plain, "screening"), strict=True))
+    )
+
+
+def _read_accepted(check: TomlChecker, entry: dict[str, Any], path: Keys, question: Question) -> dict[str, Any]:
+    """What of a screening question's answers is accepted; a question without a rule accepts all."""
+    accepted = check.texts(entry, path, "accepted")
+    if accepted and question.kind == "number":
+        check.fault((*path, "accepted"), list(accepted), "for numbers, least and most say what is accepted")
+    if question.kind == "choice":
+        for value in accepted:
+            if value not in question.choices:
+                check.fault((*path, "accepted"), value, f"one of the choices {', '.join(question.choices)} is allowed")
+    limits: dict[str, float | None] = {"least": None, "most": None}
+    for name in [name for name in limits if name in entry]:
+        limits[name] = check.number(entry, path, name, 0, -1e12, 1e12)
+        if question.kind != "number":
+            check.fault((*path, name), entry[name], 'only a question of kind = "number" has this setting')
+    low, high = limits["least"], limits["most"]
+    if low is not None and high is not None and low > high:
+        check.fault((*path, "least"), low, f"no more than most ({high:g}) is allowed")
+    return {"accepted": accepted, **limits}
 
 
 def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:

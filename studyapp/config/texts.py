@@ -17,6 +17,16 @@ ENGLISH: dict[str, str] = {
     "no_consent.heading": "You are not taking part",
     "no_consent.text": "Nothing about you has been stored. Thank you for having looked.",
     "ended.platform": "Please go back to the page of the platform that you came from, and end the task there.",
+    "screened_out.heading": "Thank you for your interest",
+    "screened_out.text": (
+        "This study needs people who answer its first questions otherwise. Your answers to them are not kept."
+    ),
+    "screening.heading": "Before you start",
+    "screening.kept": (
+        "Your answers decide whether you can take part. They are stored with your ratings if you can, and not kept if "
+        "you cannot."
+    ),
+    "screening.send": "Continue",
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "instructions.heading": "What to do",
@@ -110,6 +120,7 @@ ENGLISH: dict[str, str] = {
     "refused.waiting": "Trying again in {seconds} seconds.",
     "refused.locked": "You have finished; these ratings can no longer be changed.",
     "refused.closed": "The study has been closed; these ratings were not saved.",
+    "refused.ended": "You are no longer in the study; these ratings were not saved.",
     "refused.broken": "The study's database did not answer. Please try again in a moment.",
     "refused.busy": "The study's database is busy. Please wait a moment and try again.",
     "refused.full": "The study's disk is full. Please tell the people who run the study, then try again.",
@@ -220,6 +231,7 @@ ENGLISH: dict[str, str] = {
     "admin.flag.often-undecided": "often undecided",
     "admin.outcome.failed_checks": "failed checks",
     "admin.outcome.full": "nothing left to rate",
+    "admin.outcome.screened_out": "screened out",
     "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",
     "admin.older": "Following",

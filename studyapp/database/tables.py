@@ -86,6 +86,8 @@ raters = sa.Table(
     sa.Column("extra_pages", sa.Integer, nullable=False, default=0),
     sa.Column("answers", sa.JSON),
     sa.Column("answered_at", sa.Float),
+    sa.Column("outcome", sa.Text),
+    sa.Column("screening", sa.JSON(none_as_null=True)),
     sa.UniqueConstraint("entry", "identity"),
 )
 

@@ -170,6 +170,7 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
                 "finished_at": _utc(rater.finished_at),
                 "outcome": outcome_of(study, rater, answers[rater.id]),
                 "completion_code": rater.completion_code,
+                **{f"screening_{q.id}": _no_formula((rater.screening or {}).get(q.id, "")) for q in study.screening},
                 **{f"question_{q.id}": _no_formula((rater.answers or {}).get(q.id, "")) for q in study.questions},
             }
             for rater in people

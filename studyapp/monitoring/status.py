@@ -71,13 +71,14 @@ class RaterStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """The study as it stands; `outcomes` counts how visits ended."""
+    """The study as it stands; `ended` are those who left before they finished, `outcomes` counts how visits ended."""
 
     study: str
     state: str
     raters: int
     consented: int
     finished: int
+    ended: int
     ratings: int
     blocks: list[BlockStatus] = field(default_factory=list)
     people: list[RaterStatus] = field(default_factory=list)
@@ -109,6 +110,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         raters=len(people),
         consented=sum(person.consented_at is not None for person in people),
         finished=sum(person.finished_at is not None for person in people),
+        ended=sum(person.finished_at is None and person.outcome is not None for person in people),
         ratings=len(answers),
         blocks=blocks,
         people=persons,

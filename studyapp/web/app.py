@@ -24,7 +24,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import pictures
 from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
 from relstudy.studyapp.web.assets import serve_assets
-from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating
+from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import prepare_templates, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
@@ -74,7 +74,21 @@ def create_app(folder: str | Path, *, store: Store | None = None, secure: bool |
         passphrase_limit=Limit(database, "passphrase", 10, GUESSING_SECONDS, secret),
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
-    for module in (entry, rating, practice, ending, ended, pictures, access, overview, raters, leases, invite, export):
+    for module in (
+        entry,
+        screening,
+        rating,
+        practice,
+        ending,
+        ended,
+        pictures,
+        access,
+        overview,
+        raters,
+        leases,
+        invite,
+        export,
+    ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env, app.extensions["relstudy"])

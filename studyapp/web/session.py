@@ -7,7 +7,7 @@ import ipaddress
 import secrets
 from typing import Any
 
-from flask import abort, request, session
+from flask import abort, make_response, redirect, request, session
 
 from relstudy.studyapp.assignment.raters import Rater, read_rater
 from relstudy.studyapp.assignment.sequence import RaterPage, find_rater_page
@@ -37,14 +37,21 @@ def is_really(rater: Rater) -> bool:
 
 
 def consented_rater() -> Rater | None:
-    """The rater of this session if they have consented, or None; the caller sends them to the way in."""
+    """The rater of this session if they have consented, or None; the caller sends them to the way in.
+
+    Who is out of the study gets the last page instead of what they asked for.
+    """
     rater = current_rater()
-    return rater if rater is not None and rater.consented_at is not None else None
+    if rater is None or rater.consented_at is None:
+        return None
+    if rater.outcome is not None:
+        abort(make_response(redirect("/ended", 303)))
+    return rater
 
 
 def may_rate(rater: Rater) -> bool:
-    """Whether this session belongs to the rater and the rater has consented."""
-    return is_really(rater) and rater.consented_at is not None
+    """Whether this session belongs to the rater, and the rater has consented and is in the study."""
+    return is_really(rater) and rater.consented_at is not None and rater.outcome is None
 
 
 def rater_page(position: int) -> RaterPage | None:

@@ -102,7 +102,7 @@ class InstructionsPage:
 
 @dataclass(frozen=True)
 class QuestionView:
-    """An exit question; `name` is the form field, `kind` is text, long, number or choice."""
+    """A question; `name` is the form field, `kind` is text, long, number or choice."""
 
     name: str
     text: str
@@ -116,6 +116,9 @@ class QuestionView:
 @dataclass(frozen=True)
 class QuestionsPage:
     questions: tuple[QuestionView, ...]
+    heading: str
+    send: str
+    lead: str = ""
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,49 @@ def test_no_rater_page_has_a_barrier(
     assert {"rating up to 1", "rating up to 5", "rating up to 9"} <= set(tour.seen)
 
 
+ENTRY = """
+[study]
+id = "entry"
+title = "The way in and out"
+[entry]
+rules = ["crowd"]
+id_parameter = "who"
+[entry.outcomes]
+screened_out = "https://platform.example/no"
+[[screening]]
+id = "age"
+text = "How old are you?"
+kind = "number"
+least = 18
+[[blocks]]
+pairs = "base"
+"""
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_no_page_on_the_way_in_or_out_has_a_barrier(
+    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+) -> None:
+    served = serve_study(ENTRY)
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+
+    def arrive(who: str, age: str) -> None:
+        page.goto(f"{served.base}/join?who={who}")
+        page.get_by_role("checkbox").press("Space")
+        page.get_by_role("button", name="Continue").press("Enter")
+        page.wait_for_url("**/screening")
+        page.get_by_label("How old").press_sequentially(age)
+        tour.look(f"screening at {age}")
+        page.get_by_role("button", name="Continue").press("Enter")
+
+    arrive("p", "17")
+    page.wait_for_url("**/ended")
+    tour.look("screened out")
+    assert page.get_by_role("link", name="Finish").get_attribute("href") == "https://platform.example/no"
+    assert not tour.found
+
+
 @pytest.mark.parametrize(("look", "size"), LOOKS)
 def test_no_admin_page_has_a_barrier(
     rated_study: Callable[[], Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]

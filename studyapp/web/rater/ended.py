@@ -6,7 +6,7 @@ from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.rendering import end_page, show
 from relstudy.studyapp.web.views import MessagePage
 
 blueprint = Blueprint("ended", __name__)
@@ -15,5 +15,8 @@ blueprint = Blueprint("ended", __name__)
 @blueprint.get("/ended")
 def ended() -> ResponseReturnValue:
     """How the visit of this browser ended; anybody else is led on."""
+    rater = session.current_rater()
+    if rater is not None and rater.outcome is not None:
+        return show("message.html", end_page(rater.outcome, rater), rater)
     page = session.ended()
     return redirect("/rate") if page is None else show("message.html", MessagePage(**page))

@@ -10,17 +10,17 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
 from relstudy.studyapp.assignment.outcomes import COMPLETED, read_outcome
-from relstudy.studyapp.assignment.raters import record_exit_answers
+from relstudy.studyapp.assignment.raters import Rater, record_exit_answers
 from relstudy.studyapp.assignment.slots import any_left
-from relstudy.studyapp.config.study_parts import Question
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.locked_visit import locked_visit
 from relstudy.studyapp.web.rater.navigation import address, advance
 from relstudy.studyapp.web.rater.open_form import rater_of_form
+from relstudy.studyapp.web.rater.question_form import question_views, read_answers
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import paragraphs, show
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import QuestionsPage, QuestionView, ThanksPage, WaitPage
+from relstudy.studyapp.web.views import QuestionsPage, ThanksPage, WaitPage
 
 blueprint = Blueprint("ending", __name__)
 
@@ -36,17 +36,14 @@ def questions() -> ResponseReturnValue:
         at_the_end = is_at_end(here.visit(connection, rater, time.time()))
     if not here.study.questions or not at_the_end:
         return redirect("/rate")
-    answers = rater.answers or {}
-    return show("questions.html", QuestionsPage(_views(answers, {})), rater)
+    return _questions_page(rater, rater.answers or {}, {})
 
 
-def _views(answers: Mapping[str, str], errors: Mapping[str, str]) -> tuple[QuestionView, ...]:
-    return tuple(
-        QuestionView(
-            f"question-{q.id}", q.text, q.kind, q.choices, q.required, answers.get(q.id, ""), errors.get(q.id, "")
-        )
-        for q in current_site().study.questions
-    )
+def _questions_page(rater: Rater, answers: Mapping[str, str], errors: Mapping[str, str]) -> str:
+    here = current_site()
+    views = question_views(here.study.questions, answers, errors)
+    page = QuestionsPage(views, here.texts("questions.heading"), here.texts("questions.send"))
+    return show("questions.html", page, rater)
 
 
 @blueprint.post("/questions")
@@ -56,32 +53,14 @@ def answer() -> ResponseReturnValue:
     if rater is None:
         return refusal_page("session", 401)
     session.require_csrf(rater)
-    here = current_site()
-    given = {q.id: request.form.get(f"question-{q.id}", "").strip()[:4000] for q in here.study.questions}
-    errors = {q.id: error for q in here.study.questions if (error := _wrong(q, given[q.id]))}
+    given, errors = read_answers(current_site().study.questions)
     if errors:
-        return show("questions.html", QuestionsPage(_views(given, errors)), rater), 422
+        return _questions_page(rater, given, errors), 422
     with locked_visit(rater.id) as visit:
         if not is_at_end(visit):
             return redirect("/rate", 303)
         record_exit_answers(visit.connection, visit.rater, given, visit.now)
     return redirect(address(advance(rater.id)), 303)
-
-
-def _wrong(question: Question, value: str) -> str:
-    texts = current_site().texts
-    if not value:
-        return texts("questions.required") if question.required else ""
-    if question.kind == "choice" and value not in question.choices:
-        return texts("questions.choice")
-    if question.kind == "number":
-        try:
-            if abs(float(value.replace(",", "."))) < 1e12:
-                return ""
-        except ValueError:
-            pass
-        return texts("questions.number")
-    return ""
 
 
 @blueprint.get("/thanks")

@@ -14,6 +14,7 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.next_page import lock_answered
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
+from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -173,10 +174,12 @@ def decline() -> ResponseReturnValue:
 @blueprint.get("/instructions")
 def instructions() -> ResponseReturnValue:
     """What to do; can be read again at any time."""
-    rater = session.current_rater()
-    if rater is None or rater.consented_at is None:
+    rater = session.consented_rater()
+    if rater is None:
         return redirect("/consent")
     study = current_site().study
+    if needs_screening(study, rater):
+        return redirect("/screening")
     page = InstructionsPage(
         paragraphs(study.instructions or current_site().texts("instructions.default")),
         bool(study.practice),
@@ -187,8 +190,11 @@ def instructions() -> ResponseReturnValue:
 
 @blueprint.post("/leave")
 def leave() -> ResponseReturnValue:
-    """Forget the rater in this browser (on a shared machine)."""
-    session.require_csrf(session.current_rater())
+    """Forget the rater in this browser (on a shared machine); not who is out of the study, and would begin again."""
+    rater = session.current_rater()
+    session.require_csrf(rater)
+    if rater is not None and rater.outcome is not None:
+        return redirect("/ended", 303)
     flask_session.clear()
     response: Response = redirect("/", 303)  # type: ignore[assignment]
     return response

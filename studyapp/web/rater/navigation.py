@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
+from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.web.rater.locked_visit import locked_visit
@@ -17,6 +18,8 @@ def address(step: Step) -> str:
 def advance(rater_id: int) -> Step:
     """Where the rater goes next; while the study is open, pages are laid out or handed out first as needed."""
     with locked_visit(rater_id) as visit:
+        if needs_screening(visit.study, visit.rater):
+            return Step("screening")
         hand_out = current_site().state == "open"
         if hand_out:
             start(visit)

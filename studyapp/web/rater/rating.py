@@ -97,6 +97,8 @@ def save(position: int) -> ResponseReturnValue:
         if here.state == "closed":
             return refusal_page("closed", 409)
         page = find_rater_page(connection, claimed, position, lock=True)
+        if page is not None and page.rater.outcome is not None and session.is_really(page.rater):
+            return refusal_page("ended", 409, again=False)
         if page is None or not session.may_rate(page.rater):
             return refusal_page("session", 401)
         visit, assignment = here.visit(connection, page.rater, time.time()), page.assignment

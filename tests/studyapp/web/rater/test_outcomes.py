@@ -20,6 +20,7 @@ CODES = {name: name.replace("_", "").upper() for name in OUTCOMES} | {"paused": 
 ENTRY = f'rules = ["prolific"]\ncompletion_url = "{URL}"\ncompletion_code = "DONE"\n'
 ALL = "[entry.outcomes]\n" + "".join(f'{name} = "{code}"\n' for name, code in CODES.items())
 CHECK = '[[attention]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q1"\nexpected = [5]\n'
+SCREENING = '[[screening]]\nid = "age"\ntext = "How old are you?"\nkind = "number"\nleast = 18\n'
 JOIN = "/join?PROLIFIC_PID=p%26q&STUDY_ID=s&SESSION_ID=t7"
 FIRST = JOIN.replace("p%26q", "first")
 Maker = Callable[..., Made]
@@ -82,7 +83,15 @@ def comes_while(state: str) -> Callable[[Maker, str], Browser]:
     return comes
 
 
+def does_not_fit(make: Maker, outcomes: str) -> Browser:
+    browser = arrive(make(with_entry(ENTRY + outcomes) + SCREENING))
+    browser.send(browser.page.form(), agree="yes")
+    browser.send(browser.page.form(), **{"question-age": "17"})
+    return browser
+
+
 ENDINGS = {
+    "screened_out": does_not_fit,
     "no_consent": declines,
     "failed_checks": fails_the_check,
     "full": comes_when_all_is_rated,

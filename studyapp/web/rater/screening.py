@@ -1,0 +1,55 @@
+"""Screening questions, between consent and instructions."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.assignment.screening import needs_screening, screen
+from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rater.locked_visit import locked_visit
+from relstudy.studyapp.web.rater.open_form import rater_of_form
+from relstudy.studyapp.web.rater.question_form import question_views, read_answers
+from relstudy.studyapp.web.rendering import show, unavailable
+from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.views import QuestionsPage
+
+blueprint = Blueprint("screening", __name__)
+
+
+@blueprint.get("/screening")
+def questions() -> ResponseReturnValue:
+    """Questions that decide who takes part."""
+    rater = session.consented_rater()
+    if rater is None:
+        return redirect("/consent")
+    if not needs_screening(current_site().study, rater):
+        return redirect("/rate")
+    if current_site().state != "open":
+        return unavailable()
+    return _page(rater, {}, {})
+
+
+def _page(rater: Rater, answers: dict[str, str], errors: dict[str, str]) -> str:
+    here = current_site()
+    texts = here.texts
+    page = QuestionsPage(
+        question_views(here.study.screening, answers, errors),
+        texts("screening.heading"),
+        texts("screening.send"),
+        texts("screening.kept"),
+    )
+    return show("questions.html", page, rater)
+
+
+@blueprint.post("/screening")
+def answer() -> ResponseReturnValue:
+    """Go on, or to the last page."""
+    rater = rater_of_form()
+    given, errors = read_answers(current_site().study.screening)
+    if errors:
+        return _page(rater, given, errors), 422
+    with locked_visit(rater.id) as visit:
+        fits = screen(visit, given)
+    return redirect("/instructions" if fits else "/ended", 303)
