@@ -17,9 +17,11 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from nbclient import NotebookClient
+from playwright.sync_api import sync_playwright
 
 import relstudy as rs
 from relstudy.studyapp.cli import main
+from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.docs.strangers import FILES
 from tests.places import ROOT
 
@@ -107,6 +109,21 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
         assert not re.search(r"url\(['\"]?(https?:)?//", sheet.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
+@pytest.mark.browser
+def test_search_finds_words_on_a_page_that_was_opened_from_disk(site: Path) -> None:
+    if CHROMIUM is None and os.environ.get("CI", "").lower() != "true":
+        pytest.skip("needs Chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page()
+        page.goto((site / "how-to" / "evaluate-codes.html").as_uri())
+        page.locator("input.md-search__input").press_sequentially("monotone function")
+        page.locator(".md-search-result__link[href*='theory.html']").first.wait_for(state="attached")
+        browser.close()
+
+
+@pytest.mark.slow
 def test_the_reference_documents_every_public_name_and_nothing_else(site: Path) -> None:
     page = (site / "reference" / "api.html").read_text(encoding="utf-8")
     documented = set(re.findall(r'id="relstudy\.(\w+)"', page))

@@ -47,6 +47,8 @@ def shown(page: str) -> list[str]:
     for kind, body in blocks(page):
         if kind == "sh" and (page in RUN or page in FILES or page == "README.md"):
             continue  # run as they stand by test_docs, and the README's by tests/end_to_end
+        if kind == "shell":
+            continue  # shows forms of a command with files that are not there; test_docs looks at its options
         lines = [line.strip().removeprefix("$ ") for line in body.replace("\\\n", " ").splitlines()]
         found += [line for line in lines if re.match(r"relstudy [a-z]", line)]
     text = re.sub(r"^( *)```.*?^\1```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
