@@ -27,7 +27,9 @@ from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
 from relstudy.studyapp.web.views import MessagePage
 
-MISSING, AWAY = "error.missing", "host.away"
+TITLE = "Studies"
+HOME = "Several studies are held at this address. Please use the whole link that you were given."
+AWAY = "This study cannot be reached at the moment. Please try again in a few minutes."
 
 
 @dataclass(frozen=True)
@@ -105,12 +107,10 @@ def _front_app(studies: HostedStudies) -> Flask:
     app = Flask("host", root_path=str(Path(__file__).parent))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters["at"] = at
-    app.jinja_env.globals.update(
-        text=texts, study=SimpleNamespace(language="en", title=texts("host.title"), contact="")
-    )
+    app.jinja_env.globals.update(text=texts, study=SimpleNamespace(language="en", title=TITLE, contact=""))
 
-    def message(key: str, status: int, **headers: str) -> ResponseReturnValue:
-        page = MessagePage(texts("error.heading"), texts(key))
+    def message(text: str, status: int, **headers: str) -> ResponseReturnValue:
+        page = MessagePage(texts("error.heading"), text)
         return app.jinja_env.get_template("message.html").render(page=page), status, headers
 
     @app.get("/health")
@@ -119,7 +119,7 @@ def _front_app(studies: HostedStudies) -> Flask:
 
     @app.get("/")
     def home() -> ResponseReturnValue:
-        page = MessagePage(texts("host.title"), texts("host.home"))
+        page = MessagePage(TITLE, HOME)
         return app.jinja_env.get_template("message.html").render(page=page)
 
     @app.route("/away", methods=["GET", "POST"])
@@ -129,7 +129,7 @@ def _front_app(studies: HostedStudies) -> Flask:
     @app.errorhandler(404)
     @app.errorhandler(405)
     def missing(_error: Exception) -> ResponseReturnValue:
-        return message(MISSING, 404)
+        return message(texts("error.missing"), 404)
 
     add_headers(app)
     serve_assets(app)
