@@ -25,7 +25,7 @@ from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
 
 pytestmark = pytest.mark.server
 
-SMALL = Size(images=160, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
+SMALL = Size(images=100, queries=40, results=12, base=40, ratings_per_pair=2, raters=12)
 SYSTEMS = ("keywords", "colour")
 VARIANTS = ("gift-colour", "gift-texture")
 
@@ -260,7 +260,7 @@ def test_a_row_without_interval_is_neither_covered_nor_missed():
 @pytest.fixture(scope="module")
 def with_words(tmp_path_factory):
     """A demo with queries by text too, and a system that comes after the ratings."""
-    size = Size(images=60, wishes=6, queries=12, results=8, base=12, ratings_per_pair=1, raters=3)
+    size = Size(images=40, wishes=6, queries=12, results=8, base=12, ratings_per_pair=1, raters=3)
     folder = tmp_path_factory.mktemp("words") / "study"
     return run_demo(folder, size, seed=1, systems=SYSTEMS, variants=VARIANTS, quiet=True)
 
@@ -345,7 +345,7 @@ def test_full_scale_is_a_thousand_pictures_with_queries_by_text_and_every_varian
 
 
 def test_a_failing_stage_tells_why_and_leaves_a_log(tmp_path):
-    size = Size(images=60, queries=5, results=4, base=100)
+    size = Size(images=20, queries=5, results=4, base=100)
     with pytest.raises(RelstudyError, match="the base block of 100 pairs is larger than the whole sample"):
         run_demo(tmp_path / "broken", size, systems=("keywords",), quiet=True)
     log = (tmp_path / "broken" / "demo.log").read_text()
