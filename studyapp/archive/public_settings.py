@@ -9,10 +9,17 @@ from relstudy.studyapp.config.study import Study
 
 KEPT: dict[str, tuple[str, ...]] = {
     "study": ("id", "title", "language", "consent", "instructions", "thanks"),
-    "entry": ("rules", "id_parameter", "keep_parameters", "code_needs_decided", "joins_per_address"),
+    "entry": (
+        "rules",
+        "id_parameter",
+        "keep_parameters",
+        "code_needs_decided",
+        "failed_checks_allowed",
+        "joins_per_address",
+    ),
 }
 """Of these tables, the settings that are kept."""
-WHOLE = ("handout", "scales", "blocks", "practice", "attention", "questions", "texts")
+WHOLE = ("handout", "scales", "blocks", "practice", "qualification", "attention", "screening", "questions", "texts")
 """Tables that are kept as they are. Whatever is neither here nor above is left out, so that nothing slips through."""
 NO_PASSPHRASE = "left out"
 

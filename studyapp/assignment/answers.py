@@ -111,7 +111,7 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
     connection = visit.connection
     counts: dict[str, Any] = {}
     processed: set[tuple[str, str, float | None]] = set()
-    if assignment.answered_at is not None:
+    if assignment.answered_at is not None or assignment.kind == "practice":  # which may be asked once more
         page = {"assignment": assignment.id}
         counts = {row.pair_id: row for row in connection.execute(_ON_PAGE, page)}
         processed = {(row.pair_id, row.form, row.rating) for row in connection.execute(_SENT, page)}
@@ -145,6 +145,9 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
     if assignment.answered_at is None:
         surplus = assignment.slot_id is not None and not settle(connection, assignment)
         connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": surplus})
+    if assignment.kind == "practice" and visit.study.qualification is not None:  # its answer is told next
+        locked = sa.update(raters).where(raters.c.id == visit.rater.id, raters.c.locked_to < assignment.position)
+        connection.execute(locked.values(locked_to=assignment.position))
     if assignment.slot_id is not None and not surplus and (rows or not counts):
         now_counts = {pair_id: last.rating for pair_id, last in counts.items()} | changed
         decided = any(rating is not None for rating in now_counts.values())

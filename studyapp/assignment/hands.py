@@ -61,12 +61,17 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
         return 0
     has: dict[int, set[int]] = defaultdict(set)
     last: dict[int, int] = defaultdict(int)
+    practised: set[int] = set()
+    went_on: set[int] = set()
     query = sa.select(assignments.c.rater, assignments.c.page_id, assignments.c.kind, assignments.c.position)
     for row in connection.execute(query.join(raters, raters.c.id == assignments.c.rater).where(at_work)):
         last[row.rater] = max(last[row.rater], row.position)
+        (practised if row.kind == "practice" else went_on).add(row.rater)
         if row.kind == "pair":
             has[row.rater].add(row.page_id)
     lacking = [person for person in people if not base.keys() <= has[person.id]]
+    if study.qualification is not None:  # who is still practising gets the base block after it
+        lacking = [person for person in lacking if person.id not in practised or person.id in went_on]
     for person in lacking:
         generator = random.Random(f"{study.seed}:{person.seed}:base:{last[person.id]}")
         missing = [page for page_id, page in base.items() if page_id not in has[person.id]]

@@ -53,7 +53,9 @@ def clear_draw(connection: sa.Connection) -> None:
     for table in (ratings, assignments, slots, pages, pairs):
         connection.execute(sa.delete(table))
     begun = dict.fromkeys(("started_at", "finished_at", "answers", "answered_at"))
-    connection.execute(sa.update(raters).values(**begun, locked_to=0, extra_pages=0))
+    connection.execute(sa.update(raters).values(**begun, locked_to=0, extra_pages=0, practice_retries=0))
+    failed = raters.c.outcome == "failed_practice"
+    connection.execute(sa.update(raters).where(failed).values(outcome=None))
 
 
 def set_aside(folder: Path) -> Path:

@@ -13,14 +13,16 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.raters import set_extra_pages
-from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up
+from relstudy.studyapp.assignment.qualification import PracticeResult, is_practising, practice_result
+from relstudy.studyapp.assignment.raters import end_visit, set_extra_pages
+from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up, lay_out_base
 from relstudy.studyapp.assignment.slots import draw, lease, others_hold_pages
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.tables import assignments, raters
 
+AT_END = ("wait", "questions", "thanks")
 AHEAD = 1  # pages handed out beyond the one being rated, so that its pictures can be loaded early
 # Built once: building a statement costs more than running it.
 _COUNTS = (
@@ -32,7 +34,10 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Step:
-    """Where a rater goes next: "rate" (with the position), "wait", "questions", "thanks" or "screening"."""
+    """Where a rater goes next: "rate" (with the position), "wait", "questions" or "thanks".
+
+    Or "screening", "again" (who has not passed the practice and may begin it anew), "ended" (who is out of the study).
+    """
 
     name: str
     position: int = 0
@@ -51,7 +56,19 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
         answered += done
     # Pages are answered in their order (a form exists only for the first that waits), so counts say which is next.
     waiting = sum(handed.values()) - answered
-    if hand_out and waiting <= AHEAD:
+    practising = is_practising(visit.study, handed)
+    if practising and not waiting:
+        result = practice_result(visit)
+        if not hand_out or (not result.passed and result.attempts_left):
+            return Step("again")
+        if not result.passed:
+            end_visit(visit.connection, visit.rater, "failed_practice")
+            return Step("ended")
+        for page in lay_out_base(visit, answered + 1):
+            handed[page] = handed.get(page, 0) + 1
+            waiting += 1
+        practising = False
+    if hand_out and waiting <= AHEAD and not practising:
         waiting += _hand_out(visit, handed, AHEAD + 1 - waiting)
     if waiting:
         return Step("rate", answered + 1)
@@ -60,6 +77,15 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
     if visit.study.questions and visit.rater.answered_at is None:
         return Step("questions")
     return Step("thanks")
+
+
+def open_attempt(visit: Visit) -> PracticeResult | None:
+    """How the practice went of a rater who may begin it anew; None for anyone else."""
+    step = next_step(visit, hand_out=False)
+    if step.name != "again":
+        return None
+    result = practice_result(visit)
+    return result if result.attempts_left and not result.passed else None
 
 
 def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
@@ -78,7 +104,7 @@ def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
 
 def is_at_end(visit: Visit) -> bool:
     """Whether the rater has begun and has no page left that waits for an answer."""
-    return visit.rater.started_at is not None and next_step(visit, hand_out=False).name != "rate"
+    return visit.rater.started_at is not None and next_step(visit, hand_out=False).name in AT_END
 
 
 def needs_opening(page: RaterPage, study: Study, now: float) -> bool:

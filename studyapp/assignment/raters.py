@@ -23,7 +23,8 @@ class Rater(NamedTuple):
     the rule they came by, and a token's hash, a platform's id or a random number. `extra_pages` of unique pairs are
     beyond the study's number: asked for with "rate some more", or given with the invitation. Up to page `locked_to`
     nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater with
-    an `outcome` (one of OUTCOMES) is out of the study for good.
+    an `outcome` (one of OUTCOMES) is out of the study for good. `practice_retries` counts
+    how often the practice was begun anew.
     """
 
     id: int
@@ -44,6 +45,7 @@ class Rater(NamedTuple):
     answered_at: float | None
     outcome: str | None
     screening: dict[str, str] | None
+    practice_retries: int
 
 
 RATER_COLUMNS = [raters.c[name] for name in Rater._fields]

@@ -109,7 +109,7 @@ def count_answered(connection: sa.Connection, rater: Rater) -> int:
 
 
 def start(visit: Visit) -> None:
-    """Lay out practice and base blocks for a rater, once."""
+    """Lay out practice and base blocks for a rater, once; where raters have to qualify, the practice alone."""
     rater, catalogue = visit.rater, visit.catalogue
     if rater.started_at is not None:
         return
@@ -117,9 +117,27 @@ def start(visit: Visit) -> None:
     sequence: list[tuple[str, str, int]] = []
     for block in visit.study.blocks:
         sequence += [("practice", block.name, page_id) for page_id in catalogue.of(block.name, "practice")]
-    for block in visit.study.blocks:
-        if not block.unique:
-            sequence += _base_sequence(block, catalogue, generator)
+    if visit.study.qualification is None or not sequence:
+        sequence += _base_blocks(visit, generator)
+    _lay_out(visit, sequence, generator)
+    visit.connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(started_at=visit.now))
+
+
+def lay_out_base(visit: Visit, first: int) -> list[tuple[str, str]]:
+    """Lay out the base blocks from a position on, for a rater who has qualified; block and kind of each page."""
+    generator = random.Random(f"{visit.study.seed}:{visit.rater.seed}:qualified")
+    sequence = _base_blocks(visit, generator)
+    _lay_out(visit, sequence, generator, first)
+    return [(block, kind) for kind, block, _ in sequence]
+
+
+def _base_blocks(visit: Visit, generator: random.Random) -> list[tuple[str, str, int]]:
+    blocks = [block for block in visit.study.blocks if not block.unique]
+    return [page for block in blocks for page in _base_sequence(block, visit.catalogue, generator)]
+
+
+def _lay_out(visit: Visit, sequence: list[tuple[str, str, int]], generator: random.Random, first: int = 1) -> None:
+    rater, catalogue = visit.rater, visit.catalogue
     rows = [
         {
             "rater": rater.id,
@@ -131,11 +149,10 @@ def start(visit: Visit) -> None:
             "surplus": False,
             **_shuffled(catalogue.pages[page_id], generator),
         }
-        for position, (kind, block_name, page_id) in enumerate(sequence, start=1)
+        for position, (kind, block_name, page_id) in enumerate(sequence, start=first)
     ]
     if rows:
         visit.connection.execute(_INSERT, rows)
-    visit.connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(started_at=visit.now))
 
 
 def _base_sequence(block: Block, catalogue: Catalogue, generator: random.Random) -> list[tuple[str, str, int]]:

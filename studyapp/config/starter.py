@@ -64,6 +64,11 @@ seed = 0                           # the order in which pairs are handed out
 # expected = [4, 5]
 # feedback = "Same place, other light: most people call this a good match."
 
+# Who does not answer this share of the practice as expected does not go on:
+# [qualification]
+# pass_mark = 0.8
+# attempts = 2
+
 # Attention checks, each on a page that looks like the block's others, filled up with other results. Take a pair that is
 # not in pairs.csv, of a query that has several pages in the block, or none:
 # [[attention]]

@@ -12,12 +12,21 @@ from typing import Any
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
-from relstudy.studyapp.config.study_parts import OUTCOMES, Block, Entry, JudgeSettings, KnownPair, Question
+from relstudy.studyapp.config.study_parts import (
+    OUTCOMES,
+    Block,
+    Entry,
+    JudgeSettings,
+    KnownPair,
+    Qualification,
+    Question,
+)
 from relstudy.studyapp.config.study_toml import (
     read_blocks,
     read_entry,
     read_judges,
     read_known,
+    read_qualification,
     read_questions,
     read_scales,
     read_screening,
@@ -54,6 +63,7 @@ class Study:
     blocks: tuple[Block, ...]
     practice: tuple[KnownPair, ...]
     attention: tuple[KnownPair, ...]
+    qualification: Qualification | None
     screening: tuple[Question, ...]
     questions: tuple[Question, ...]
     texts: dict[str, str]
@@ -83,6 +93,7 @@ class Study:
             return ()
         cannot_be = {
             "screened_out": not self.screening,
+            "failed_practice": self.qualification is None,
             "undecided": not self.entry.code_needs_decided,
             "failed_checks": self.entry.failed_checks_allowed is None,
         }
@@ -130,6 +141,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "blocks",
             "practice",
             "attention",
+            "qualification",
             "screening",
             "questions",
             "texts",
@@ -150,6 +162,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(handout, ("handout",), ("lease_minutes", "seed"))
     scales = read_scales(check, check.table(data, (), "scales"))
     blocks = read_blocks(check, check.tables(data, "blocks"), scales)
+    practice = read_known(check, check.tables(data, "practice"), "practice", blocks)
     study = Study(
         folder=folder,
         id=check.text(head, at, "id", None, ID),
@@ -165,8 +178,9 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         seed=check.whole(handout, ("handout",), "seed", 0, 0, 2**31 - 1),
         entry=read_entry(check, check.table(data, (), "entry")),
         blocks=blocks,
-        practice=read_known(check, check.tables(data, "practice"), "practice", blocks),
+        practice=practice,
         attention=read_known(check, check.tables(data, "attention"), "attention", blocks),
+        qualification=read_qualification(check, data, len(practice)),
         screening=read_screening(check, check.tables(data, "screening")),
         questions=read_questions(check, check.tables(data, "questions")),
         texts=read_texts(check, check.table(data, (), "texts")),

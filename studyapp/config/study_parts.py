@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -10,7 +11,7 @@ from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 PLATFORM_RULES = ("prolific", "crowd")
-OUTCOMES = ("no_consent", "screened_out", "failed_checks", "full", "undecided", "paused", "closed")
+OUTCOMES = ("no_consent", "screened_out", "failed_practice", "failed_checks", "full", "undecided", "paused", "closed")
 QUESTION_KINDS = ("text", "long", "number", "choice")
 
 
@@ -74,6 +75,30 @@ class KnownPair:
     result_id: str
     expected: tuple[float, ...]
     feedback: str = ""
+
+
+@dataclass(frozen=True)
+class Qualification:
+    """What a rater has to reach in the practice to go on.
+
+    Parameters
+    ----------
+    pass_mark : the share of the practice's results, 0 to 1, that must be answered as expected
+    attempts : how often the practice may be done
+    """
+
+    pass_mark: float
+    attempts: int = 1
+
+    def needed(self, total: int) -> int:
+        """How many of so many results must be answered as expected.
+
+        Examples
+        --------
+        >>> Qualification(0.8).needed(5), Qualification(0.7).needed(10), Qualification(0.5).needed(3)
+        (4, 7, 2)
+        """
+        return math.ceil(self.pass_mark * total - 1e-9)  # 0.7 * 10 is a little more than 7 in binary
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from relstudy.studyapp.config.study_parts import (
     Entry,
     JudgeSettings,
     KnownPair,
+    Qualification,
     Question,
 )
 from relstudy.studyapp.config.texts import ENGLISH
@@ -128,6 +129,21 @@ def read_known(
             )
         )
     return tuple(pairs)
+
+
+def read_qualification(check: TomlChecker, data: dict[str, Any], practice: int) -> Qualification | None:
+    """[qualification]; None where the practice decides nothing. `practice` is how many pairs it has."""
+    if "qualification" not in data:
+        return None
+    path = ("qualification",)
+    rules = check.table(data, (), "qualification")
+    check.keys(rules, path, ("pass_mark", "attempts"))
+    if "pass_mark" not in rules:
+        check.fault(path, None, "a pass_mark is required: the share of the practice that must be as expected, 0 to 1")
+    if not practice:
+        check.fault(path, None, "raters qualify by practice, and the study has none; [[practice]] adds some")
+    mark = check.number(rules, path, "pass_mark", 1, 0, 1)
+    return Qualification(mark, check.whole(rules, path, "attempts", 1, 1, 100))
 
 
 def read_questions(check: TomlChecker, data: list[dict[str, Any]], table: str = "questions") -> tuple[Question, ...]:

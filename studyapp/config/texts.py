@@ -41,6 +41,20 @@ ENGLISH: dict[str, str] = {
         "move, Enter to go on and Backspace to go back."
     ),
     "instructions.practice": "A few practice pages come first. They show how others answered and do not count.",
+    "instructions.qualify": (
+        "Practice comes first: after each page you see the answers that were expected. To go on you need {needed} of "
+        "{total} as expected. Attempts: {attempts}."
+    ),
+    "again.heading": "The practice once more",
+    "again.text": (
+        "Of {total} results you rated {right} as expected, and {needed} are needed to go on. The practice begins anew."
+    ),
+    "again.left": "Attempts left: {attempts}.",
+    "again.begin": "Begin again",
+    "failed_practice.heading": "Thank you for trying",
+    "failed_practice.text": (
+        "In the practice fewer of your answers were as expected than this study needs, so it ends here for you."
+    ),
     "rate.query": "Query",
     "rate.result": "Result {number}",
     "rate.only": "Result",
@@ -228,6 +242,7 @@ ENGLISH: dict[str, str] = {
     "admin.flag.often-undecided": "often undecided",
     "admin.outcome.failed_checks": "failed checks",
     "admin.outcome.full": "nothing left to rate",
+    "admin.outcome.failed_practice": "practice not passed",
     "admin.outcome.screened_out": "screened out",
     "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",

@@ -88,6 +88,7 @@ raters = sa.Table(
     sa.Column("answered_at", sa.Float),
     sa.Column("outcome", sa.Text),
     sa.Column("screening", sa.JSON(none_as_null=True)),
+    sa.Column("practice_retries", sa.Integer, nullable=False, default=0, server_default="0"),
     sa.UniqueConstraint("entry", "identity"),
 )
 

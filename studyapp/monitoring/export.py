@@ -20,7 +20,7 @@ from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS, Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.outcomes import outcome_of
-from relstudy.studyapp.assignment.raters import read_raters
+from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
 from relstudy.studyapp.database.store import Store
@@ -170,12 +170,18 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
                 "finished_at": _utc(rater.finished_at),
                 "outcome": outcome_of(study, rater, answers[rater.id]),
                 "completion_code": rater.completion_code,
+                **({"practice_attempts": _attempts(rater)} if study.qualification is not None else {}),
                 **{f"screening_{q.id}": _no_formula((rater.screening or {}).get(q.id, "")) for q in study.screening},
                 **{f"question_{q.id}": _no_formula((rater.answers or {}).get(q.id, "")) for q in study.questions},
             }
             for rater in people
         ]
     )
+
+
+def _attempts(rater: Rater) -> int:
+    """How often the rater has begun the practice."""
+    return 0 if rater.started_at is None else 1 + rater.practice_retries
 
 
 def _no_formula(text: str) -> str:

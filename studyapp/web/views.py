@@ -87,6 +87,14 @@ class PracticePage:
 
 
 @dataclass(frozen=True)
+class AgainPage:
+    """The practice was not passed, and may be done again."""
+
+    text: str
+    left: str
+
+
+@dataclass(frozen=True)
 class ConsentPage:
     paragraphs: tuple[str, ...]
     passphrase: bool
@@ -96,7 +104,7 @@ class ConsentPage:
 @dataclass(frozen=True)
 class InstructionsPage:
     paragraphs: tuple[str, ...]
-    has_practice: bool
+    practice: str
     scales: tuple[tuple[Choice, ...], ...]
 
 

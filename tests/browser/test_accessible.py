@@ -134,8 +134,15 @@ id = "age"
 text = "How old are you?"
 kind = "number"
 least = 18
+[qualification]
+pass_mark = 1
+attempts = 2
 [[blocks]]
 pairs = "base"
+[[practice]]
+query_id = "q0"
+result_id = "q0"
+expected = [5]
 """
 
 
@@ -160,6 +167,21 @@ def test_no_page_on_the_way_in_or_out_has_a_barrier(
     page.wait_for_url("**/ended")
     tour.look("screened out")
     assert page.get_by_role("link", name="Finish").get_attribute("href") == "https://platform.example/no"
+    arrive("q", "18")
+    page.wait_for_url("**/instructions")
+    tour.look("how to qualify")
+    page.get_by_role("button", name="Start").press("Enter")
+    for end in ("**/again", "**/ended"):
+        page.wait_for_url("**/rate/1")
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/practice/1" if end == "**/again" else end)
+        if end == "**/again":
+            page.keyboard.press("Enter")
+            page.wait_for_url(end)
+            tour.look("again")
+            page.get_by_role("button", name="Begin again").press("Enter")
+    tour.look("practice not passed")
     assert not tour.found
 
 

@@ -15,6 +15,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.assignment.next_page import lock_answered
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.assignment.screening import needs_screening
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -182,10 +183,19 @@ def instructions() -> ResponseReturnValue:
         return redirect("/screening")
     page = InstructionsPage(
         paragraphs(study.instructions or current_site().texts("instructions.default")),
-        bool(study.practice),
+        _practice_words(study),
         tuple(choices(scale) for scale in study.scales),
     )
     return show("instructions.html", page, rater)
+
+
+def _practice_words(study: Study) -> str:
+    """What is said of the practice; empty where there is none."""
+    texts, rules, total = current_site().texts, study.qualification, len(study.practice)
+    if rules is None:
+        return texts("instructions.practice") if total else ""
+    needed, attempts = rules.needed(total), rules.attempts
+    return texts("instructions.qualify", needed=needed, total=total, attempts=attempts)
 
 
 @blueprint.post("/leave")

@@ -1,4 +1,4 @@
-"""Practice: how a page went, told before the next."""
+"""Practice: how a page went, told before the next; and how it went as a whole, where raters have to qualify."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.scales import Scale, show_value
+from relstudy.studyapp.assignment.next_page import open_attempt
+from relstudy.studyapp.assignment.qualification import begin_again
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rater.locked_visit import locked_visit
+from relstudy.studyapp.web.rater.open_form import rater_of_form
 from relstudy.studyapp.web.rater.rating_page import read_choices
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import Feedback, PracticePage
+from relstudy.studyapp.web.views import AgainPage, Feedback, PracticePage
 
 blueprint = Blueprint("practice", __name__)
 
@@ -40,6 +44,31 @@ def practice(position: int) -> ResponseReturnValue:
         feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, entry.feedback))
     query = item_view(here.items[here.catalogue.pairs[assignment.pair_ids[0]].query_id])
     return show("practice.html", PracticePage(query, tuple(feedback), "/rate"), page.rater)
+
+
+@blueprint.get("/again")
+def again() -> ResponseReturnValue:
+    """How the practice went, and another attempt."""
+    rater = session.consented_rater()
+    if rater is None:
+        return redirect("/consent")
+    with locked_visit(rater.id) as visit:
+        result = open_attempt(visit)
+    if result is None:
+        return redirect("/rate")
+    texts = current_site().texts
+    told = texts("again.text", right=result.right, total=result.total, needed=result.needed)
+    return show("again.html", AgainPage(told, texts("again.left", attempts=result.attempts_left)), rater)
+
+
+@blueprint.post("/again")
+def begin_anew() -> ResponseReturnValue:
+    """The practice once more."""
+    rater = rater_of_form()
+    with locked_visit(rater.id) as visit:
+        if open_attempt(visit) is not None:
+            begin_again(visit)
+    return redirect("/rate", 303)
 
 
 def _in_words(scale: Scale, chosen: str) -> str:

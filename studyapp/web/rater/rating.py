@@ -105,6 +105,8 @@ def save(position: int) -> ResponseReturnValue:
         shown = assignment and here.signer.shown_form(session.name(page.rater), assignment.id, form)
         if assignment is None or shown is None:
             return refusal_page("form", 400, again=False)
+        if assignment.answered_at is None and page.too_early:  # of an earlier attempt at the practice
+            return refusal_page("form", 400, again=False)
         is_as_shown = asked_on(assignment).endswith(f"-{shown.asked}")
         answers, typed, errors = _answers(assignment)
         hand_out = here.state == "open"

@@ -21,6 +21,7 @@ ENTRY = f'rules = ["prolific"]\ncompletion_url = "{URL}"\ncompletion_code = "DON
 ALL = "[entry.outcomes]\n" + "".join(f'{name} = "{code}"\n' for name, code in CODES.items())
 CHECK = '[[attention]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q1"\nexpected = [5]\n'
 SCREENING = '[[screening]]\nid = "age"\ntext = "How old are you?"\nkind = "number"\nleast = 18\n'
+PRACTICE = '[qualification]\npass_mark = 1\n[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [5]\n'
 JOIN = "/join?PROLIFIC_PID=p%26q&STUDY_ID=s&SESSION_ID=t7"
 FIRST = JOIN.replace("p%26q", "first")
 Maker = Callable[..., Made]
@@ -90,7 +91,15 @@ def does_not_fit(make: Maker, outcomes: str) -> Browser:
     return browser
 
 
+def fails_the_practice(make: Maker, outcomes: str) -> Browser:
+    browser = arrive(make(with_entry(ENTRY + outcomes) + PRACTICE, base_queries=1, unique_queries=0, results=1))
+    browser.consent()
+    browser.rate(lambda name, number: "1")
+    return browser
+
+
 ENDINGS = {
+    "failed_practice": fails_the_practice,
     "screened_out": does_not_fit,
     "no_consent": declines,
     "failed_checks": fails_the_check,
