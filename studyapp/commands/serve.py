@@ -16,6 +16,7 @@ import click
 @click.option("--trusted-proxy", help="Address of the proxy in front whose X-Forwarded headers are believed.")
 @click.option("--secure/--no-secure", default=None, help="Cookies for https only; default: by the study's url.")
 @click.option("--quiet", is_flag=True, help="No log line for every request.")
+@click.option("--preview", is_flag=True, help="Only show the pages, from the files as they are; nobody can rate.")
 @click.option("--reset-admin", is_flag=True, help="Forget the admin password and print a new one-time link.")
 def serve(
     folder: Path,
@@ -26,6 +27,7 @@ def serve(
     trusted_proxy: str | None,
     secure: bool | None,
     quiet: bool,
+    preview: bool,
     reset_admin: bool,
 ) -> None:
     """Serve the rating app and the admin pages of a study.
@@ -33,10 +35,18 @@ def serve(
     The database is study.db in the folder, or the PostgreSQL server that DATABASE_URL names. The first start prints a
     one-time link to choose the admin password. Ctrl-C stops; every acknowledged rating is on disk at any moment.
 
+    With --preview, every page is shown as a rater would meet it, also while the study is served elsewhere: nothing is
+    handed out, and nothing is stored.
+
     \b
     Example:
       relstudy serve my-study --port 8000 --workers 2
+      relstudy serve my-study --preview
     """
-    from relstudy.studyapp.web.server import Serving, run
+    from relstudy.studyapp.web.server import Serving, run, run_preview
 
-    run(Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet), reset_admin=reset_admin)
+    serving = Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet)
+    if preview:
+        run_preview(serving)
+    else:
+        run(serving, reset_admin=reset_admin)

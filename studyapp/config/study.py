@@ -89,15 +89,19 @@ class Study:
         >>> crowd.outcomes_without_way_back
         ('no_consent', 'full', 'undecided', 'paused', 'closed')
         """
-        if not self.entry.is_platform:
-            return ()
+        ways = self.possible_outcomes if self.entry.is_platform else ()
+        return tuple(name for name in ways if not self.entry.outcomes.get(name))
+
+    @property
+    def possible_outcomes(self) -> tuple[str, ...]:
+        """What may become of raters who do not complete, of OUTCOMES."""
         cannot_be = {
             "screened_out": not self.screening,
             "failed_practice": self.qualification is None,
             "undecided": not self.entry.code_needs_decided,
             "failed_checks": self.entry.failed_checks_allowed is None,
         }
-        return tuple(name for name in OUTCOMES if not cannot_be.get(name) and not self.entry.outcomes.get(name))
+        return tuple(name for name in OUTCOMES if not cannot_be.get(name))
 
     @classmethod
     def load(cls, folder: str | Path) -> Study:

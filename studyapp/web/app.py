@@ -21,7 +21,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import pictures
+from relstudy.studyapp.web import pictures, preview
 from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening
@@ -36,7 +36,9 @@ GUESSING_SECONDS = 600.0  # the stretch in which attempts are counted
 log = logging.getLogger("relstudy")
 
 
-def create_app(folder: str | Path, *, store: Store | None = None, secure: bool | None = None) -> Flask:
+def create_app(
+    folder: str | Path, *, store: Store | None = None, secure: bool | None = None, only_preview: bool = False
+) -> Flask:
     """The app that serves a study folder; the database must be up to date (`assignment.synchronisation.prepare`).
 
     Parameters
@@ -44,6 +46,7 @@ def create_app(folder: str | Path, *, store: Store | None = None, secure: bool |
     folder : the study
     store : the database; default: the study's own
     secure : whether cookies are for https only; default: whether the study's url begins with https
+    only_preview : show the study's pages, and let nobody rate
     """
     study = Study.load(folder)
     secret = read_secret(folder)
@@ -75,27 +78,18 @@ def create_app(folder: str | Path, *, store: Store | None = None, secure: bool |
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (
-        entry,
-        screening,
-        rating,
-        practice,
-        ending,
-        ended,
-        pictures,
-        access,
-        overview,
-        raters,
-        leases,
-        invite,
-        export,
+        *(entry, screening, rating, practice, ending, ended, pictures, preview),
+        *(access, overview, raters, leases, invite, export),
     ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env, app.extensions["relstudy"])
-    app.add_url_rule("/health", view_func=_health)
+    app.add_url_rule("/health", "health", _health)
     add_headers(app)
     serve_assets(app)
     log_requests(app)
+    if only_preview:
+        preview.serve_only_preview(app)
     app.register_error_handler(HTTPException, _http_error)
     for kind in DATABASE_ERRORS:
         app.register_error_handler(kind, _database_error)

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.collection.image_files import image_type
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.admin.access import is_admin
+from relstudy.studyapp.web.admin.access import may_preview
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("pictures", __name__)
@@ -20,7 +20,7 @@ def item(key: str) -> ResponseReturnValue:
     picture = current_site().items.by_key.get(key)
     if picture is None or picture.path is None:
         abort(404)
-    if rater is None and not is_admin():
+    if rater is None and not may_preview():
         abort(403)
     with open(picture.path, "rb") as handle:
         media_type = image_type(handle.read(16))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
 
-from flask import current_app
+from flask import current_app, g
 from jinja2 import Environment
 from markupsafe import Markup
 from werkzeug.local import LocalProxy
@@ -28,12 +30,57 @@ def show(template: str, page: object, rater: Rater | None = None) -> str:
 def prepare_templates(environment: Environment, here: Site) -> None:
     """Give all templates `text` (the texts), `study` and `cached_scale`, of the version that answers a request, and the
     filter `at`, through which goes every address of the study."""
-    environment.filters["at"] = at
+    environment.filters["at"] = lambda address: at(preview_address(address))
     environment.globals.update(
         text=lambda key, **values: here.texts(key, **values),
         study=LocalProxy(lambda: here.study),
+        preview=current_preview,
         cached_scale=cached_scale(environment),
     )
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Where one is in the preview of a study: each form and link of the page leads on in the preview.
+
+    Parameters
+    ----------
+    names : the pages, in the order in which they are met; each is an address below /preview/
+    name : the page at hand; empty for the list of all
+    labels : the pages' names in words
+    """
+
+    names: tuple[str, ...]
+    name: str
+    labels: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        """The page's place, from 1."""
+        return self.names.index(self.name) + 1
+
+    @property
+    def before(self) -> str:
+        return f"/preview/{self.names[self.number - 2]}" if self.number > 1 else ""
+
+    @property
+    def onward(self) -> str:
+        return f"/preview/{self.names[self.number]}" if self.number < len(self.names) else "/preview/"
+
+
+def current_preview() -> Preview | None:
+    """The preview that this page belongs to; None for a rater's own pages."""
+    return cast("Preview | None", g.get("preview"))
+
+
+def preview_address(address: str) -> str:
+    """Where an address of the study leads from the page at hand: from a page of the preview, on in the preview."""
+    preview = current_preview()
+    kept = ("/item/", "/preview/", "/admin/", "/static/")
+    if preview is None or not address.startswith("/") or address == "/" or address.startswith(kept):
+        return address
+    same = {"/instructions": "instructions", "/decline": "no_consent"}.get(address)
+    return f"/preview/{same}" if same else preview.onward
 
 
 def cached_scale(environment: Environment) -> Callable[..., Markup]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
+import secrets
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from relstudy.common.console import say
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.serving_lock import hold_as_server
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import create_app, log_to
 from relstudy.studyapp.web.listening import listen, make_worker, shown_host
@@ -40,6 +45,23 @@ def run(serving: Serving, *, reset_admin: bool = False) -> None:
     finally:
         if held is not None:
             held.close()
+
+
+def run_preview(serving: Serving) -> None:
+    """Serve the pages alone, from the study's files; what this needs of a database is gone when it ends."""
+    if not (serving.folder / "secret.key").exists():
+        os.environ.setdefault("RELSTUDY_SECRET", secrets.token_hex(32))  # so that none is written into the folder
+    with tempfile.TemporaryDirectory(prefix="relstudy-") as name:
+        store = Store(f"sqlite:///{Path(name) / 'preview.db'}")
+        study = prepare(serving.folder, store)
+        app = create_app(serving.folder, store=store, secure=False, only_preview=True)
+        listener = listen(serving.host, serving.port)
+        port = listener.getsockname()[1]
+        say(f"{study.title}, preview: http://{shown_host(serving.host)}:{port}/preview/")
+        print(f"listening on {shown_host(serving.host)}:{port}", flush=True)
+        log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
+        run_workers(lambda: make_worker(app, listener, serving.threads, serving.trusted_proxy).run(), 1)
+        store.dispose()
 
 
 def _run(serving: Serving, *, reset_admin: bool) -> None:

@@ -211,6 +211,9 @@ def test_no_admin_page_has_a_barrier(
     page.locator("a.button").first.click()
     page.wait_for_url("**/forget/*")
     tour.look("forget")
+    for name in ("", "consent", "block-1", "wait", "completed", "closed"):
+        page.goto(f"{served.base}/preview/{name}")
+        tour.look(f"preview {name}")
     assert not tour.found
 
 

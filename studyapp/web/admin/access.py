@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, abort, redirect, request
+from flask import Blueprint, abort, current_app, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
@@ -72,6 +72,12 @@ def is_admin() -> bool:
         return False
     fresh = isinstance(claim[1], int | float) and time.time() - claim[1] < 3600 * HOURS
     return bool(_hash()) and fresh and secrets.compare_digest(str(claim[0]), _fingerprint())
+
+
+def may_preview() -> bool:
+    """Whether this browser may see the study before anybody rates: the researcher's, or any one of a server that serves
+    nothing but the preview."""
+    return bool(current_app.config.get("PREVIEW")) or is_admin()
 
 
 def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:

@@ -36,14 +36,14 @@ def questions() -> ResponseReturnValue:
         at_the_end = is_at_end(here.visit(connection, rater, time.time()))
     if not here.study.questions or not at_the_end:
         return redirect("/rate")
-    return _questions_page(rater, rater.answers or {}, {})
+    return show("questions.html", questions_view(rater.answers or {}, {}), rater)
 
 
-def _questions_page(rater: Rater, answers: Mapping[str, str], errors: Mapping[str, str]) -> str:
+def questions_view(answers: Mapping[str, str], errors: Mapping[str, str]) -> QuestionsPage:
+    """The exit questions, with what was answered and what is wrong with it, by their ids."""
     here = current_site()
     views = question_views(here.study.questions, answers, errors)
-    page = QuestionsPage(views, here.texts("questions.heading"), here.texts("questions.send"))
-    return show("questions.html", page, rater)
+    return QuestionsPage(views, here.texts("questions.heading"), here.texts("questions.send"))
 
 
 @blueprint.post("/questions")
@@ -55,7 +55,7 @@ def answer() -> ResponseReturnValue:
     session.require_csrf(rater)
     given, errors = read_answers(current_site().study.questions)
     if errors:
-        return _questions_page(rater, given, errors), 422
+        return show("questions.html", questions_view(given, errors), rater), 422
     with locked_visit(rater.id) as visit:
         if not is_at_end(visit):
             return redirect("/rate", 303)
@@ -76,18 +76,31 @@ def thanks() -> ResponseReturnValue:
     with here.store.read_one() as connection:
         outcome = read_outcome(connection, study, rater)
         more_to_rate = here.state == "open" and any_left(connection, rater.id, study.blocks, time.time())
+    page = thanks_page(outcome, rater, none_left=request.args.get("more") == "none", more=more_to_rate)
+    return show("thanks.html", page, rater)
+
+
+def thanks_page(outcome: str, rater: Rater, *, none_left: bool = False, more: bool = False) -> ThanksPage:
+    """The last page of who ends with this outcome.
+
+    Parameters
+    ----------
+    none_left : they have asked for more, and there is nothing
+    more : there is something left that they could rate
+    """
+    here = current_site()
+    study = here.study
     if outcome == COMPLETED:
         code, back = rater.completion_code, study.entry.address(rater.completion_code, rater.identity, rater.parameters)
-        message = here.texts("thanks.none") if request.args.get("more") == "none" else ""
+        message = here.texts("thanks.none") if none_left else ""
     else:
         code, back = "", session.way_back(outcome, rater)
         message = here.texts("thanks.failed" if outcome == "failed_checks" else "thanks.nocode")
         if not back and session.is_from_platform(rater):
             message += " " + here.texts("ended.platform")
-    has_more = more_to_rate and any(block.unique and block.more for block in study.blocks)
+    has_more = more and any(block.unique and block.more for block in study.blocks)
     said = paragraphs(study.thanks or here.texts("thanks.default"))
-    page = ThanksPage(said, code, back, has_more and outcome != "failed_checks", message)
-    return show("thanks.html", page, rater)
+    return ThanksPage(said, code, back, has_more and outcome != "failed_checks", message)
 
 
 @blueprint.get("/wait")

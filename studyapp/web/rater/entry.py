@@ -110,12 +110,15 @@ def consent() -> ResponseReturnValue:
 
 
 def _consent_page(rater: Rater | None, message: str = "", status: int = 200) -> ResponseReturnValue:
-    study = current_site().study
-    text = study.consent or current_site().texts("consent.default")
     arrival = session.pending()
     asks = rater is None and arrival is not None and arrival["entry"] == "passphrase"
-    page = ConsentPage(paragraphs(text), asks, message)
-    return show("consent.html", page, rater), status
+    return show("consent.html", consent_view(asks, message), rater), status
+
+
+def consent_view(asks_passphrase: bool, message: str = "") -> ConsentPage:
+    """What taking part means, in the study's words; `message` says what is wrong."""
+    text = current_site().study.consent or current_site().texts("consent.default")
+    return ConsentPage(paragraphs(text), asks_passphrase, message)
 
 
 @blueprint.post("/consent")
@@ -178,15 +181,19 @@ def instructions() -> ResponseReturnValue:
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
-    study = current_site().study
-    if needs_screening(study, rater):
+    if needs_screening(current_site().study, rater):
         return redirect("/screening")
-    page = InstructionsPage(
+    return show("instructions.html", instructions_view(), rater)
+
+
+def instructions_view() -> InstructionsPage:
+    """What to do, in the study's words, and the scales."""
+    study = current_site().study
+    return InstructionsPage(
         paragraphs(study.instructions or current_site().texts("instructions.default")),
         _practice_words(study),
         tuple(choices(scale) for scale in study.scales),
     )
-    return show("instructions.html", page, rater)
 
 
 def _practice_words(study: Study) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.next_page import open_attempt
-from relstudy.studyapp.assignment.qualification import begin_again
+from relstudy.studyapp.assignment.qualification import PracticeResult, begin_again
+from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.locked_visit import locked_visit
@@ -29,8 +32,18 @@ def practice(position: int) -> ResponseReturnValue:
     assignment = page.assignment
     if assignment is None or assignment.kind != "practice" or assignment.answered_at is None:
         return redirect("/rate")
+    return show("practice.html", feedback_page(assignment, read_choices(assignment), "/rate"), page.rater)
+
+
+def feedback_page(assignment: Assignment, chosen: Mapping[str, str], onward: str) -> PracticePage:
+    """How the answers of a practice page went.
+
+    Parameters
+    ----------
+    chosen : what was answered, by pair, as the page's buttons send it
+    onward : where the page leads
+    """
     here = current_site()
-    chosen = read_choices(assignment)
     practice_pairs = known_pair_ids(here.study)
     feedback = []
     for pair_id in assignment.pair_ids:
@@ -43,7 +56,7 @@ def practice(position: int) -> ResponseReturnValue:
         words = tuple(_in_words(scale, value) for value in expected)
         feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, entry.feedback))
     query = item_view(here.items[here.catalogue.pairs[assignment.pair_ids[0]].query_id])
-    return show("practice.html", PracticePage(query, tuple(feedback), "/rate"), page.rater)
+    return PracticePage(query, tuple(feedback), onward)
 
 
 @blueprint.get("/again")
@@ -56,9 +69,14 @@ def again() -> ResponseReturnValue:
         result = open_attempt(visit)
     if result is None:
         return redirect("/rate")
+    return show("again.html", again_page(result), rater)
+
+
+def again_page(result: PracticeResult) -> AgainPage:
+    """How the practice went as a whole, and how many attempts are left."""
     texts = current_site().texts
     told = texts("again.text", right=result.right, total=result.total, needed=result.needed)
-    return show("again.html", AgainPage(told, texts("again.left", attempts=result.attempts_left)), rater)
+    return AgainPage(told, texts("again.left", attempts=result.attempts_left))
 
 
 @blueprint.post("/again")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.screening import needs_screening, screen
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.locked_visit import locked_visit
@@ -28,19 +27,19 @@ def questions() -> ResponseReturnValue:
         return redirect("/rate")
     if current_site().state != "open":
         return unavailable()
-    return _page(rater, {}, {})
+    return show("questions.html", screening_view({}, {}), rater)
 
 
-def _page(rater: Rater, answers: dict[str, str], errors: dict[str, str]) -> str:
+def screening_view(answers: dict[str, str], errors: dict[str, str]) -> QuestionsPage:
+    """The screening questions, with what was answered and what is wrong with it, by their ids."""
     here = current_site()
     texts = here.texts
-    page = QuestionsPage(
+    return QuestionsPage(
         question_views(here.study.screening, answers, errors),
         texts("screening.heading"),
         texts("screening.send"),
         texts("screening.kept"),
     )
-    return show("questions.html", page, rater)
 
 
 @blueprint.post("/screening")
@@ -49,7 +48,7 @@ def answer() -> ResponseReturnValue:
     rater = rater_of_form()
     given, errors = read_answers(current_site().study.screening)
     if errors:
-        return _page(rater, given, errors), 422
+        return show("questions.html", screening_view(given, errors), rater), 422
     with locked_visit(rater.id) as visit:
         fits = screen(visit, given)
     return redirect("/instructions" if fits else "/ended", 303)
