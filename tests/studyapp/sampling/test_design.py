@@ -61,7 +61,7 @@ def test_the_size_measure_is_the_mixture_of_shaping_functions_and_a_uniform_floo
 def test_pairs_of_the_sample_have_the_probability_that_is_written_beside_them():
     collection, sources = noise_world(12, 2, seed=1)
     options = {"queries": 5, "results": 4, "base": 8, "page": {"image": 4}}
-    draws = 400
+    draws = 250
     counts = np.zeros((12, 12))
     base = np.zeros((12, 12))
     written = np.full((12, 12), np.nan)
@@ -282,7 +282,7 @@ def test_what_is_written_beside_a_pair_of_two_rounds_is_how_often_it_is_in_their
     every = [(one.id, other.id, 3.0) for one in collection for other in collection if one is not other]
     judgments = pd.DataFrame(every, columns=["query_id", "result_id", "judgment"])
     counts, written = np.zeros((16, 16)), np.full((16, 16), np.nan)
-    draws = 200
+    draws = 120
     totals = []
     for seed in range(draws):
         first = draw_sample_from(collection, sources, SampleOptions(queries=8, results=7, base=0, seed=seed))
@@ -320,7 +320,7 @@ def isotonic(scores, judgments, name):
 
 @pytest.fixture(scope="module")
 def two_rounds():
-    demo, collection, sources = demo_world(1000, {"pictures": 0.3}, seed=0)
+    demo, collection, sources = demo_world(400, {"pictures": 0.3}, seed=0)
     panel = SimulatedPanel(draw_raters(12, seed=0), demo, seed=0)
     first = draw_sample_from(collection, sources, SampleOptions(queries=100, results=20))
     rated = panel.rate(first.pairs)

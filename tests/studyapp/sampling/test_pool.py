@@ -152,7 +152,7 @@ def test_probabilities_and_draws_from_runs_take_no_memory_that_grows_with_the_co
 def test_each_of_the_results_that_no_system_scores_is_drawn_alike():
     collection = Collection([Item(f"i{number}", "image") for number in range(40)])
     sources, _ = runs(collection, 5)
-    counts, draws = np.zeros(40), 600
+    counts, draws = np.zeros(40), 300
     options = {"given": ["i3"], "results": 8, "base": 0, "floor": 0.4}
     for seed in range(draws):
         pairs = draw_sample_from(collection, sources, SampleOptions(**options, seed=seed)).pairs
@@ -198,7 +198,7 @@ def test_the_pool_is_the_union_of_the_first_results_and_ties_at_its_edge_follow_
 def test_pairs_of_a_pool_and_from_outside_it_are_drawn_as_often_as_is_written_beside_them():
     collection, sources = noise_world(14, 2, seed=4)
     options = {"given": ["i2", "i5"], "results": 3, "base": 2, "depth": 4, "outside": 2}
-    draws, counts = 500, {}
+    draws, counts = 250, {}
     written = {}
     for seed in range(draws):
         pairs = draw_sample_from(collection, sources, SampleOptions(**options, seed=seed)).pairs
@@ -223,9 +223,10 @@ def test_strata_keep_the_probabilities_and_never_miss_the_rare_ones():
     chances = candidate_probabilities(this, query, collection, sources)
     rare = chances.candidates[np.argsort(chances.probability)[:150]]
     expected = chances.at(rare).sum()
+    draws = 150
     numbers: dict[int, list[int]] = {1: [], 4: []}
     counts = np.zeros(200)
-    for seed in range(300):
+    for seed in range(draws):
         for strata, kept in numbers.items():
             options = SampleOptions(given=["i0"], results=8, base=0, strata=strata, seed=seed)
             pairs = draw_sample_from(collection, sources, options).pairs
@@ -233,9 +234,9 @@ def test_strata_keep_the_probabilities_and_never_miss_the_rare_ones():
             kept.append(np.isin(places, rare).sum())
             counts[places] += strata == 4
     assert np.var(numbers[4]) < np.var(numbers[1]) / 2 and min(numbers[4]) >= 1 > min(numbers[1])
-    assert np.mean(numbers[4]) == pytest.approx(expected, abs=5 * np.sqrt(np.var(numbers[4]) / 300))
+    assert np.mean(numbers[4]) == pytest.approx(expected, abs=5 * np.sqrt(np.var(numbers[4]) / draws))
     p = chances.probability
-    assert (abs(counts[chances.candidates] - 300 * p) <= 5 * np.sqrt(300 * p * (1 - p)) + 1e-9).all()
+    assert (abs(counts[chances.candidates] - draws * p) <= 5 * np.sqrt(draws * p * (1 - p)) + 1e-9).all()
 
 
 def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_both_rounds(monkeypatch, tmp_path):
