@@ -12,6 +12,7 @@ import click
 from relstudy.common.console import print_table
 from relstudy.common.wording import count_of, listed, percent
 from relstudy.studyapp.assignment.outcomes import COMPLETED
+from relstudy.studyapp.monitoring.pace import LEAST_SECONDS
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.leases import Lease
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from relstudy.studyapp.monitoring.status import BlockStatus, RaterStatus, Status
 
 NOTHING = "–"
-LEAST_SECONDS = 0.3  # nobody reads a query and its results in less; programs do
 BARS = "▁▂▃▄▅▆▇█"
 
 

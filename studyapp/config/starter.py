@@ -12,6 +12,7 @@ id = "{id}"                  # letters, digits, - and _
 title = "How well do results match?"
 language = "en"
 contact = ""                       # shown at the foot of every page: "Questions? ..."
+# minutes = 20                     # said on the consent page until ratings show how long it takes
 # url = "https://study.example.org"  # public address: for links, and for cookies that travel by https only
 
 # Plain text; an empty line starts a new paragraph. Without these, a short standard text is shown.

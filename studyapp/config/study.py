@@ -57,6 +57,7 @@ class Study:
     instructions: str
     thanks: str
     paused: bool
+    minutes: float
     lease_minutes: float
     seed: int
     entry: Entry
@@ -160,7 +161,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(
         head,
         at,
-        ("id", "title", "language", "contact", "url", "consent", "instructions", "thanks", "paused"),
+        ("id", "title", "language", "contact", "url", "consent", "instructions", "thanks", "paused", "minutes"),
     )
     handout = check.table(data, (), "handout")
     check.keys(handout, ("handout",), ("lease_minutes", "seed"))
@@ -178,6 +179,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         instructions=check.text(head, at, "instructions", ""),
         thanks=check.text(head, at, "thanks", ""),
         paused=check.yes(head, at, "paused", False),
+        minutes=check.number(head, at, "minutes", 0, 0, 10_000),
         lease_minutes=check.number(handout, ("handout",), "lease_minutes", 30, 0.01, 100_000),
         seed=check.whole(handout, ("handout",), "seed", 0, 0, 2**31 - 1),
         entry=read_entry(check, check.table(data, (), "entry")),

@@ -85,14 +85,16 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
             if pairs == "base" and key in entry:
                 check.fault((*path, key), entry[key], "only a block of unique pairs has this setting")
         everything = entry.get("pairs_per_rater") == "all"
+        results_per_page = check.whole(entry, path, "results_per_page", 1 if paradigm == "text" else 4, 1, 40)
+        results = "the result" if results_per_page == 1 else "each result"
         blocks.append(
             Block(
                 name=name,
                 pairs=pairs,
                 scale=scales[scale],
-                question=check.text(entry, path, "question", "How well does each result match the query?"),
+                question=check.text(entry, path, "question", f"How well does {results} match the query?"),
                 paradigm=paradigm,
-                results_per_page=check.whole(entry, path, "results_per_page", 1 if paradigm == "text" else 4, 1, 40),
+                results_per_page=results_per_page,
                 ratings_per_pair=check.whole(entry, path, "ratings_per_pair", 1, 1, 1000),
                 pairs_per_rater=None if everything else check.whole(entry, path, "pairs_per_rater", 100, 0, 1_000_000),
                 more=check.whole(entry, path, "more", 20, 0, 1_000_000),

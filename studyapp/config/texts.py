@@ -11,15 +11,17 @@ ENGLISH: dict[str, str] = {
         "You are asked to judge how well search results match queries. Taking part is voluntary and you can stop at "
         "any time. Your ratings are stored under a code, without your name or network address, for research."
     ),
+    "consent.minutes": "It takes about {minutes} min.",
+    "consent.pages": "It has {pages} pages.",
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
     "consent.decline": "I do not want to take part",
     "no_consent.heading": "You are not taking part",
-    "no_consent.text": "Nothing about you has been stored. Thank you for having looked.",
+    "no_consent.text": "Nothing about you has been stored. Thank you for your interest.",
     "ended.platform": "Please go back to the page of the platform that you came from, and end the task there.",
     "screened_out.heading": "Thank you for your interest",
     "screened_out.text": (
-        "This study needs people who answer its first questions otherwise. Your answers to them are not kept."
+        "This study needs people who answer its first questions differently. Your answers to them are not kept."
     ),
     "screening.heading": "Before you start",
     "screening.kept": (
@@ -66,6 +68,7 @@ ENGLISH: dict[str, str] = {
     "rate.back": "Back",
     "rate.continue": "Continue where you were",
     "rate.progress": "Page {page} of {pages}",
+    "rate.page": "Page {page}",
     "rate.left": "about {minutes} min left",
     "rate.done": "{answered} of {pages} pages answered",
     "rate.practice": "Practice",
@@ -233,6 +236,8 @@ ENGLISH: dict[str, str] = {
     "admin.sources.chart": "Use of the scale {scale}: {source}",
     "admin.sources.error": "error {error}, {ratings} ratings",
     "admin.sources.scale": "Scale {scale}",
+    "admin.rated": "{done} of {wanted} pages of unique pairs are rated.",
+    "admin.rated.all": "All {wanted} pages of unique pairs are rated: you can close the study and export.",
     "admin.empty": "Nothing has been rated yet.",
     "admin.rater": "Rater",
     "admin.rater.state": "State",
@@ -268,7 +273,7 @@ ENGLISH: dict[str, str] = {
     "admin.outcome.screened_out": "screened out",
     "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",
-    "admin.older": "Following",
+    "admin.older": "Next",
     "admin.range": "Page {number} of {pages}",
     "admin.leases": "Pages in raters' hands",
     "admin.leases.note": (
@@ -299,7 +304,7 @@ ENGLISH: dict[str, str] = {
     "admin.export.ratings": "Ratings",
     "admin.export.note": (
         "One row for each rating that counts; undecided is empty. Attention checks, repeated pairs and "
-        "practice stand under their own block."
+        "practice are listed under blocks of their own."
     ),
     "admin.export.history": "Every revision, not only the last",
     "admin.export.surplus": "Without surplus ratings",

@@ -48,6 +48,12 @@ class Served:
             total += pages + extra + min(block.repeats, pages)
         return total
 
+    @functools.cached_property
+    def planned_ratings(self) -> float:
+        """How many results are on those pages, as many on each as on the block's pages on average."""
+        pages = self.version.catalogue.pages.values()
+        return self.planned_pages * sum(len(page.pair_ids) for page in pages) / max(1, len(pages))
+
 
 @dataclass
 class Site:

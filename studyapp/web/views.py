@@ -51,6 +51,7 @@ class RatingPage:
     number: int
     total: int
     answered: int
+    pace: float | None
     practice: bool
     paradigm: str
     question: str
@@ -97,6 +98,7 @@ class AgainPage:
 @dataclass(frozen=True)
 class ConsentPage:
     paragraphs: tuple[str, ...]
+    duration: str
     passphrase: bool
     message: str = ""
 

@@ -49,6 +49,7 @@ class Overview:
 
     tab: str
     status: Status
+    rated: str
     blocks: tuple[BlockView, ...]
     growth: Chart | None
     seconds: Chart | None
@@ -64,6 +65,7 @@ def overview() -> ResponseReturnValue:
     page = Overview(
         tab="overview",
         status=status,
+        rated=_rated(status),
         blocks=block_views(status),
         growth=_growth(statistics),
         seconds=_seconds(statistics),
@@ -71,6 +73,15 @@ def overview() -> ResponseReturnValue:
         sources=_sources(statistics),
     )
     return show("admin/overview.html", page)
+
+
+def _rated(status: Status) -> str:
+    """How far the unique pairs have come, in a sentence; empty where there are none."""
+    unique = [block for block in status.blocks if block.pages_wanted is not None]
+    done, wanted = sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
+    if not wanted:
+        return ""
+    return current_site().texts("admin.rated.all" if done >= wanted else "admin.rated", done=done, wanted=wanted)
 
 
 def _growth(statistics: StudyStatistics) -> Chart | None:

@@ -17,6 +17,7 @@ from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record
 from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rater.duration import said_duration
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
@@ -112,13 +113,14 @@ def consent() -> ResponseReturnValue:
 def _consent_page(rater: Rater | None, message: str = "", status: int = 200) -> ResponseReturnValue:
     arrival = session.pending()
     asks = rater is None and arrival is not None and arrival["entry"] == "passphrase"
-    return show("consent.html", consent_view(asks, message), rater), status
+    more = rater.extra_pages if rater else 0
+    return show("consent.html", consent_view(asks, message, extra_pages=more), rater), status
 
 
-def consent_view(asks_passphrase: bool, message: str = "") -> ConsentPage:
+def consent_view(asks_passphrase: bool, message: str = "", *, extra_pages: int = 0) -> ConsentPage:
     """What taking part means, in the study's words; `message` says what is wrong."""
     text = current_site().study.consent or current_site().texts("consent.default")
-    return ConsentPage(paragraphs(text), asks_passphrase, message)
+    return ConsentPage(paragraphs(text), said_duration(extra_pages), asks_passphrase, message)
 
 
 @blueprint.post("/consent")

@@ -10,6 +10,7 @@ from relstudy.common.scales import show_value
 from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rater.duration import seconds_per_page
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import RatingPage, ResultView
@@ -35,6 +36,7 @@ def build_rating_page(
         number=assignment.position,
         total=max(assignment.position, here.served.planned_pages + rater.extra_pages),
         answered=_answered(page, assignment),
+        pace=seconds_per_page(),
         practice=assignment.kind == "practice",
         paradigm=query.kind,
         question=block.question,

@@ -151,9 +151,11 @@
     show() {
       const { sum = 0, pages = 0 } = storage.read(this.name);
       const left = $("[data-left]"), bar = $(".progress progress");
-      if (!left || !bar || pages < 3) return;
-      const minutes = Math.ceil((bar.max - bar.value) * sum / pages / 60);
-      left.textContent = ` · ${left.dataset.left.replace("{minutes}", minutes)}`;
+      if (!left || !bar) return;
+      const each = pages < 3 ? Number(left.dataset.pace) : sum / pages; // that of the others until one's own is known
+      if (!each) return;
+      const minutes = Math.ceil((bar.max - bar.value) * each / 60);
+      left.textContent = left.dataset.left.replace("{minutes}", minutes);
     },
   };
 
