@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import date, datetime
 from typing import Any
 
 from relstudy.studyapp.config.study import Study
@@ -19,7 +20,10 @@ KEPT: dict[str, tuple[str, ...]] = {
     ),
 }
 """Of these tables, the settings that are kept."""
-WHOLE = ("handout", "scales", "blocks", "practice", "qualification", "attention", "screening", "questions", "texts")
+WHOLE = (
+    *("handout", "scales", "blocks", "practice", "qualification", "attention", "screening", "groups", "limits"),
+    *("questions", "texts"),
+)
 """Tables that are kept as they are. Whatever is neither here nor above is left out, so that nothing slips through."""
 NO_PASSPHRASE = "left out"
 
@@ -73,6 +77,8 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, list):

@@ -15,7 +15,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.tables import assignments, ratings, settings
+from relstudy.studyapp.database.tables import assignments, raters, ratings, settings
 
 KEY = "asked"
 
@@ -41,12 +41,27 @@ def require_as_asked(connection: sa.Connection, study: Study) -> dict[str, Any]:
     kept: dict[str, Any] = json.loads(stored) if stored else {}
     blocks = {block.name: block for block in study.blocks}
     changed = {name: asked for name, asked in kept.items() if name not in blocks or _asked(blocks[name]) != asked}
+    _require_groups(connection, study)
     counts = _count_ratings(connection) if changed else {}
     rated = [name for name in changed if name in counts]
     if rated:
         sentences = [_refusal(name, changed[name], blocks.get(name), counts[name]) for name in rated]
         raise RelstudyError(f"study.toml: {'; '.join(sentences)}")
     return {name: asked for name, asked in kept.items() if name in blocks or name in counts}
+
+
+def _require_groups(connection: sa.Connection, study: Study) -> None:
+    """A group that raters have begun in stays: without it nobody could say what they are asked."""
+    begun = sa.select(raters.c.rater_group, sa.func.count()).where(
+        raters.c.rater_group.is_not(None), raters.c.started_at.is_not(None)
+    )
+    names = {group.name for group in study.groups}
+    for name, count in connection.execute(begun.group_by(raters.c.rater_group)):
+        if name not in names:
+            has = f"{count} rater{'s' if count > 1 else ''}"
+            raise RelstudyError(
+                f"study.toml: the group {name!r} is gone and has {has}; put it back (quota = 1 closes it)"
+            )
 
 
 def _asked(block: Block) -> dict[str, Any]:

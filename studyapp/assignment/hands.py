@@ -56,7 +56,9 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
     of_base = (pages.c.kind == "pair") & pages.c.block.in_(names) & pages.c.active
     base = {row.id: row for row in connection.execute(sa.select(pages).where(of_base).order_by(pages.c.id))}
     at_work = raters.c.started_at.is_not(None) & raters.c.finished_at.is_(None)
-    people = connection.execute(sa.select(raters.c.id, raters.c.seed).where(at_work).with_for_update()).all()
+    columns = (raters.c.id, raters.c.seed, raters.c.rater_group)
+    people = connection.execute(sa.select(*columns).where(at_work).with_for_update()).all()
+    asked = {person.id: {block.name for block in study.blocks_of(person.rater_group)} for person in people}
     if not base or not people:
         return 0
     has: dict[int, set[int]] = defaultdict(set)
@@ -69,12 +71,16 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
         (practised if row.kind == "practice" else went_on).add(row.rater)
         if row.kind == "pair":
             has[row.rater].add(row.page_id)
-    lacking = [person for person in people if not base.keys() <= has[person.id]]
+    missing_of = {
+        person.id: [page for key, page in base.items() if key not in has[person.id] and page.block in asked[person.id]]
+        for person in people
+    }
+    lacking = [person for person in people if missing_of[person.id]]
     if study.qualification is not None:  # who is still practising gets the base block after it
         lacking = [person for person in lacking if person.id not in practised or person.id in went_on]
     for person in lacking:
         generator = random.Random(f"{study.seed}:{person.seed}:base:{last[person.id]}")
-        missing = [page for page_id, page in base.items() if page_id not in has[person.id]]
+        missing = missing_of[person.id]
         generator.shuffle(missing)
         rows = []
         for position, page in enumerate(missing, start=last[person.id] + 1):

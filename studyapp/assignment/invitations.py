@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, token_identity
+from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, set_group, token_identity
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
@@ -24,15 +24,19 @@ class Invitation:
     completion_code: str
 
 
-def invite(store: Store, study: Study, count: int, extra_pairs: int = 0) -> list[Invitation]:
+def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: str = "") -> list[Invitation]:
     """Make personal links. Only the hash of a token is kept, so a link can be shown once.
 
     Parameters
     ----------
     extra_pairs : unique pairs that these people are asked for beyond `pairs_per_rater`, in whole pages
+    group : the group of the study that they will be in; empty: as if they came by themselves
     """
     if "personal" not in study.entry.rules:
         raise RelstudyError('this study takes nobody by personal link; add "personal" to [entry] rules in study.toml')
+    if group and group not in [entry.name for entry in study.groups]:
+        known = ", ".join(entry.name for entry in study.groups) or "none"
+        raise RelstudyError(f"there is no group {group!r} in this study; its groups: {known}")
     extra_pages = _pages_of(study, extra_pairs)
     invitations = []
     now = time.time()
@@ -41,6 +45,8 @@ def invite(store: Store, study: Study, count: int, extra_pairs: int = 0) -> list
             token = secrets.token_urlsafe(18)
             rater = enrol(connection, study, "personal", token_identity(token), {}, now)
             set_extra_pages(connection, rater, extra_pages)
+            if group:
+                set_group(connection, rater, group)
             invitations.append(Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code))
     return invitations
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.places import is_over
 from relstudy.studyapp.assignment.qualification import PracticeResult, is_practising, practice_result
 from relstudy.studyapp.assignment.raters import end_visit, set_extra_pages
 from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up, lay_out_base
@@ -47,7 +48,8 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
     """Where the rater goes next; hands out unique pairs as needed.
 
     `hand_out` is False while the study is paused: then only what the rater already holds comes. Nobody is at the end
-    while pages are only leased to others, who may not answer them: until then the step is "wait".
+    while pages are only leased to others, who may not answer them: until then the step is "wait". Past the deadline,
+    and with as many ratings as wanted, everybody is at the end.
     """
     handed: dict[tuple[str, str], int] = {}
     answered = 0
@@ -56,7 +58,10 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
         answered += done
     # Pages are answered in their order (a form exists only for the first that waits), so counts say which is next.
     waiting = sum(handed.values()) - answered
-    practising = is_practising(visit.study, handed)
+    over = bool(is_over(visit.connection, visit.study, visit.now))
+    if over:  # the page they are at is the last
+        waiting, hand_out = 0, False
+    practising = is_practising(visit.study, handed) and not over
     if practising and not waiting:
         result = practice_result(visit)
         if not hand_out or (not result.passed and result.attempts_left):
@@ -92,7 +97,7 @@ def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
     """Whether pages that the rater is still asked for are with others; not for who has chosen to finish."""
     if visit.rater.finished_at is not None or visit.rater.answered_at is not None:
         return False
-    blocks = [block for block in visit.study.blocks if block.unique]
+    blocks = [block for block in visit.blocks if block.unique]
     had = {block.name: handed.get((block.name, "pair"), 0) for block in blocks}
     beyond = sum(max(0, had[b.name] - b.pages_per_rater) for b in blocks if b.pages_per_rater is not None)
     return any(
@@ -149,7 +154,7 @@ def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> tuple[str
     `handed` counts the rater's pages so far, by block and kind.
     """
     position = sum(handed.values()) + 1
-    blocks = [block for block in visit.study.blocks if block.unique]
+    blocks = [block for block in visit.blocks if block.unique]
     extra = visit.rater.extra_pages
     for block in blocks:
         drawn = handed.get((block.name, "pair"), 0)
@@ -233,5 +238,5 @@ def lock_answered(visit: Visit) -> None:
 
 def add_pages(visit: Visit) -> Visit:
     """Let the rater have some more unique pairs; the visit goes on with the rater as they are then."""
-    more = max((block.more_pages for block in visit.study.blocks if block.unique), default=0)
+    more = max((block.more_pages for block in visit.blocks if block.unique), default=0)
     return replace(visit, rater=set_extra_pages(visit.connection, visit.rater, visit.rater.extra_pages + more))

@@ -24,7 +24,7 @@ class Rater(NamedTuple):
     beyond the study's number: asked for with "rate some more", or given with the invitation. Up to page `locked_to`
     nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater with
     an `outcome` (one of OUTCOMES) is out of the study for good. `practice_retries` counts
-    how often the practice was begun anew.
+    how often the practice was begun anew. `rater_group` is the group of the study that they are in, or invited to.
     """
 
     id: int
@@ -46,6 +46,7 @@ class Rater(NamedTuple):
     outcome: str | None
     screening: dict[str, str] | None
     practice_retries: int
+    rater_group: str | None
 
 
 RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
@@ -129,6 +130,11 @@ def record_exit_answers(connection: sa.Connection, rater: Rater, answers: Mappin
 def end_visit(connection: sa.Connection, rater: Rater, outcome: str) -> None:
     """The rater is out of the study, with this outcome."""
     connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(outcome=outcome))
+
+
+def set_group(connection: sa.Connection, rater: Rater, group: str) -> None:
+    """Say which group the rater is to be in."""
+    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(rater_group=group))
 
 
 def set_extra_pages(connection: sa.Connection, rater: Rater, count: int) -> Rater:

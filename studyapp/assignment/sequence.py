@@ -115,7 +115,7 @@ def start(visit: Visit) -> None:
         return
     generator = random.Random(f"{visit.study.seed}:{rater.seed}:start")
     sequence: list[tuple[str, str, int]] = []
-    for block in visit.study.blocks:
+    for block in visit.blocks:
         sequence += [("practice", block.name, page_id) for page_id in catalogue.of(block.name, "practice")]
     if visit.study.qualification is None or not sequence:
         sequence += _base_blocks(visit, generator)
@@ -132,7 +132,7 @@ def lay_out_base(visit: Visit, first: int) -> list[tuple[str, str]]:
 
 
 def _base_blocks(visit: Visit, generator: random.Random) -> list[tuple[str, str, int]]:
-    blocks = [block for block in visit.study.blocks if not block.unique]
+    blocks = [block for block in visit.blocks if not block.unique]
     return [page for block in blocks for page in _base_sequence(block, visit.catalogue, generator)]
 
 

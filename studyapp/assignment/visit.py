@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import Block
 
 
 @dataclass(frozen=True)
@@ -31,3 +32,8 @@ class Visit:
     rater: Rater
     now: float
     version: int = 0
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks that this rater is given."""
+        return self.study.blocks_of(self.rater.rater_group)

@@ -67,6 +67,8 @@ def export(
         "pairs": None if response is None else response.as_json(),
         "ratings_per_pair": {block.name: block.ratings_per_pair for block in study.blocks if block.unique},
     }
+    if study.groups:
+        counts["groups"] = [{"name": g.name, "blocks": list(g.blocks), "quota": g.quota} for g in study.groups]
     write_json(counts, target.with_suffix(".json"))
     if people is not None:
         write_table(people_table(store, study), people, private=True)

@@ -16,12 +16,15 @@ import click
     type=click.IntRange(0, 1_000_000),
     help="Unique pairs that these people are asked for beyond the study's pairs_per_rater.",
 )
+@click.option("--group", default="", help="The group of the study that these people will be in.")
 @click.option(
     "--url", default="", help="Public address of the app; default: the study's url, else where it was last served."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the links to this CSV file (mode 0600).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | None, as_json: bool) -> None:
+def invite(
+    folder: Path, count: int, extra_pairs: int, group: str, url: str, output: Path | None, as_json: bool
+) -> None:
     """Make personal links, and show the crowd link and the open address.
 
     A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept.
@@ -31,8 +34,9 @@ def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | 
       relstudy invite my-study -n 12 -o links.csv
       relstudy invite my-study -n 1 --extra-pairs 400
     """
-    if extra_pairs and not count:
-        raise click.UsageError("--extra-pairs goes with -n: it is for the people of these links.")
+    for name, given in (("--extra-pairs", extra_pairs), ("--group", group)):
+        if given and not count:
+            raise click.UsageError(f"{name} goes with -n: it is for the people of these links.")
     from relstudy.common.console import print_json, print_table, say
     from relstudy.common.wording import listed
     from relstudy.studyapp.assignment.invitations import crowd_link
@@ -44,7 +48,7 @@ def invite(folder: Path, count: int, extra_pairs: int, url: str, output: Path | 
     with store.read() as connection:
         served_at = read_address(connection)
     base = (url or study.url or served_at or "http://localhost:8000").rstrip("/")
-    made = make(store, study, count, extra_pairs) if count else []
+    made = make(store, study, count, extra_pairs, group) if count else []
     links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
     crowd = crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(study.entry.rules))

@@ -17,7 +17,7 @@ from relstudy.studyapp.monitoring.pace import LEAST_SECONDS
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.leases import Lease
     from relstudy.studyapp.monitoring.statistics import StudyStatistics
-    from relstudy.studyapp.monitoring.status import BlockStatus, RaterStatus, Status
+    from relstudy.studyapp.monitoring.status import BlockStatus, LimitStatus, RaterStatus, Status
 
 NOTHING = "–"
 BARS = "▁▂▃▄▅▆▇█"
@@ -29,6 +29,15 @@ def print_progress(title: str, now: Status) -> None:
     click.echo(f"{_people_sentence(now)} {_ratings_sentence(now)}")
     if otherwise := [f"{count:,} {name}" for name, count in now.outcomes.items() if name != COMPLETED]:
         click.echo(f"Ended otherwise than completed: {listed(otherwise)}.")
+    for limit in now.limits:
+        click.echo(_limit_sentence(limit))
+    if now.groups:
+        click.echo()
+        rows = [
+            [group.name, str(group.finished), str(group.active), f"{group.quota or NOTHING}", ", ".join(group.blocks)]
+            for group in now.groups
+        ]
+        print_table(rows, ["group", "finished", "at work", "quota", "blocks"])
     click.echo()
     columns: list[tuple[str, Callable[[BlockStatus], str]]] = [
         ("block", lambda block: block.name),
@@ -65,13 +74,13 @@ def print_raters(people: Sequence[RaterStatus]) -> None:
             *(person.rater_id, person.entry, person.state, f"{person.pages:,}", f"{person.ratings:,}"),
             *(str(person.undecided), _seconds(person.median_seconds)),
             f"{person.checks_passed} of {person.checks}" if checked else NOTHING,
+            person.group or NOTHING,
             person.outcome if person.outcome not in ("", COMPLETED) else NOTHING,
         ]
         for person in people
     ]
-    _print_filled(
-        rows, ["rater_id", "entry", "state", "pages", "ratings", "undecided", "seconds", "checks passed", "outcome"]
-    )
+    header = ["rater_id", "entry", "state", "pages", "ratings", "undecided", "seconds", "checks passed"]
+    _print_filled(rows, [*header, "group", "outcome"])
 
 
 def print_insight(statistics: StudyStatistics) -> None:
@@ -115,6 +124,16 @@ def sparkline(values: Sequence[float]) -> str:
     '▁▅█'
     """
     return "".join(BARS[min(max(int(value * len(BARS)), 0), len(BARS) - 1)] for value in values)
+
+
+def _limit_sentence(limit: LimitStatus) -> str:
+    """How far a limit is, and what follows where it is reached."""
+    if limit.name == "deadline":
+        said = f"Deadline {_clock(limit.most)} UTC"
+        return f"{said}: passed; nobody new is taken in, and nothing is handed out." if limit.reached else f"{said}."
+    said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
+    over = "nobody new is taken in" + (", and nothing is handed out" if limit.name == "ratings" else "")
+    return f"{said}: {over}." if limit.reached else f"{said}."
 
 
 def _people_sentence(now: Status) -> str:

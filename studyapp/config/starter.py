@@ -85,6 +85,18 @@ seed = 0                           # the order in which pairs are handed out
 # kind = "number"
 # least = 18
 
+# Groups of raters with blocks and quotas of their own:
+# [[groups]]
+# name = "adults"
+# quota = 20
+# when = {{ age = ["18", "19"] }}   # by screening answers; without it, by link or in turn
+
+# When nobody new is taken in:
+# [limits]
+# raters = 50
+# ratings = 10000
+# deadline = 2030-01-31T12:00:00Z
+
 # Questions at the end; kinds: text, long, number, choice:
 # [[questions]]
 # id = "remarks"

@@ -12,6 +12,8 @@ from typing import Any
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
+from relstudy.studyapp.config.groups import Group, read_groups
+from relstudy.studyapp.config.limits import Limits, read_limits
 from relstudy.studyapp.config.study_parts import (
     OUTCOMES,
     Block,
@@ -66,6 +68,8 @@ class Study:
     attention: tuple[KnownPair, ...]
     qualification: Qualification | None
     screening: tuple[Question, ...]
+    groups: tuple[Group, ...]
+    limits: Limits
     questions: tuple[Question, ...]
     texts: dict[str, str]
     judges: JudgeSettings
@@ -74,6 +78,11 @@ class Study:
     def block(self, name: str) -> Block:
         """The block of that name."""
         return next(block for block in self.blocks if block.name == name)
+
+    def blocks_of(self, group: str | None) -> tuple[Block, ...]:
+        """The blocks that a rater of this group is given; all of them where there are no groups."""
+        names = next((entry.blocks for entry in self.groups if entry.name == group), None)
+        return self.blocks if names is None else tuple(block for block in self.blocks if block.name in names)
 
     @property
     def scales(self) -> tuple[Scale, ...]:
@@ -148,6 +157,8 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "attention",
             "qualification",
             "screening",
+            "groups",
+            "limits",
             "questions",
             "texts",
             "judges",
@@ -167,6 +178,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(handout, ("handout",), ("lease_minutes", "seed"))
     scales = read_scales(check, check.table(data, (), "scales"))
     blocks = read_blocks(check, check.tables(data, "blocks"), scales)
+    screening = read_screening(check, check.tables(data, "screening"))
     practice = read_known(check, check.tables(data, "practice"), "practice", blocks)
     study = Study(
         folder=folder,
@@ -187,7 +199,9 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         practice=practice,
         attention=read_known(check, check.tables(data, "attention"), "attention", blocks),
         qualification=read_qualification(check, data, len(practice)),
-        screening=read_screening(check, check.tables(data, "screening")),
+        screening=screening,
+        groups=read_groups(check, check.tables(data, "groups"), blocks, screening),
+        limits=read_limits(check, check.table(data, (), "limits")),
         questions=read_questions(check, check.tables(data, "questions")),
         texts=read_texts(check, check.table(data, (), "texts")),
         judges=read_judges(check, check.table(data, (), "judges")),
@@ -198,5 +212,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             None,
             "attention checks are counted, and the study has none; [[attention]] adds one",
         )
+    if study.entry.group_parameter and not study.groups:
+        check.fault(("entry", "group_parameter"), None, "it names groups, and the study has none; [[groups]] adds one")
     check.raise_faults()
     return study

@@ -154,6 +154,7 @@ class Entry:
     rules : any of personal, open, passphrase, prolific, crowd
     passphrase : what to type, for rule "passphrase"
     id_parameter : the URL parameter that names the person, for rule "crowd"
+    group_parameter : the URL parameter that names the rater's group; empty: links name none
     keep_parameters : further URL parameters to keep with the person
     completion_url : where the last page leads; `{code}` is replaced by the completion code
     completion_code : one code for everyone (as Prolific wants it); empty: each rater gets one of their own
@@ -166,6 +167,7 @@ class Entry:
     rules: tuple[str, ...] = ("personal",)
     passphrase: str = ""
     id_parameter: str = ""
+    group_parameter: str = ""
     keep_parameters: tuple[str, ...] = ()
     completion_url: str = ""
     completion_code: str = ""

@@ -209,7 +209,15 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         data,
         path,
         (
-            *("rules", "passphrase", "id_parameter", "keep_parameters", "completion_url", "completion_code"),
+            *(
+                "rules",
+                "passphrase",
+                "id_parameter",
+                "group_parameter",
+                "keep_parameters",
+                "completion_url",
+                "completion_code",
+            ),
             *("code_needs_decided", "failed_checks_allowed", "joins_per_address", "outcomes"),
         ),
     )
@@ -232,10 +240,14 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
         id_parameter, keep = id_parameter or "PROLIFIC_PID", keep or ("STUDY_ID", "SESSION_ID")
     if "crowd" in rules and not id_parameter:
         check.fault((*path, "id_parameter"), None, 'rule "crowd" needs the name of the URL parameter for the person')
+    group_parameter = check.text(data, path, "group_parameter", "", PARAMETER)
+    if group_parameter and group_parameter not in keep:
+        keep = (*keep, group_parameter)
     return Entry(
         rules=rules,
         passphrase=passphrase,
         id_parameter=id_parameter,
+        group_parameter=group_parameter,
         keep_parameters=keep,
         completion_url=check.text(data, path, "completion_url", "", URL),
         completion_code=check.text(data, path, "completion_code", ""),

@@ -89,6 +89,7 @@ raters = sa.Table(
     sa.Column("outcome", sa.Text),
     sa.Column("screening", sa.JSON(none_as_null=True)),
     sa.Column("practice_retries", sa.Integer, nullable=False, default=0, server_default="0"),
+    sa.Column("rater_group", sa.Text),
     sa.UniqueConstraint("entry", "identity"),
 )
 

@@ -170,6 +170,7 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
                 "finished_at": _utc(rater.finished_at),
                 "outcome": outcome_of(study, rater, answers[rater.id]),
                 "completion_code": rater.completion_code,
+                **({"group": rater.rater_group or ""} if study.groups else {}),
                 **({"practice_attempts": _attempts(rater)} if study.qualification is not None else {}),
                 **{f"screening_{q.id}": _no_formula((rater.screening or {}).get(q.id, "")) for q in study.screening},
                 **{f"question_{q.id}": _no_formula((rater.answers or {}).get(q.id, "")) for q in study.questions},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
@@ -15,9 +15,11 @@ from relstudy.analysis.indices.uniformity import uniformity_error
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.outcomes import outcome_of
+from relstudy.studyapp.assignment.places import Taken, count_places, count_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import read_state
+from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import Store
@@ -67,6 +69,31 @@ class RaterStatus:
     checks_passed: int
     last_rated_at: float | None
     outcome: str
+    group: str
+
+
+@dataclass(frozen=True)
+class GroupStatus:
+    """One group: raters who finished, and who are at work; `quota` None takes any number."""
+
+    name: str
+    blocks: tuple[str, ...]
+    quota: int | None
+    finished: int
+    active: int
+
+
+@dataclass(frozen=True)
+class LimitStatus:
+    """A ceiling (name raters or ratings; how many there are, of `most`) or the deadline (seconds since 1970)."""
+
+    name: str
+    now: float
+    most: float
+
+    @property
+    def reached(self) -> bool:
+        return self.now >= self.most
 
 
 @dataclass(frozen=True)
@@ -84,6 +111,8 @@ class Status:
     people: list[RaterStatus] = field(default_factory=list)
     not_shown: list[NotShown] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
+    groups: list[GroupStatus] = field(default_factory=list)
+    limits: list[LimitStatus] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """As a dictionary that can be written as JSON."""
@@ -100,6 +129,8 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         catalogue = Catalogue(connection)
         blocks = [_block(connection, catalogue, block, answers, moment) for block in study.blocks]
         not_shown = stored_not_shown(connection, study)
+        places = count_places(connection, study, moment)
+        limits = list(_limits(connection, study, places, moment))
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)
@@ -115,8 +146,26 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         blocks=blocks,
         people=persons,
         not_shown=not_shown,
+        groups=[_group(group, places.get(group.name, Taken(0, 0))) for group in study.groups],
+        limits=limits,
         outcomes=dict(Counter(person.outcome for person in persons if person.outcome)),
     )
+
+
+def _group(group: Group, taken: Taken) -> GroupStatus:
+    return GroupStatus(group.name, group.blocks, group.quota, taken.finished, taken.active)
+
+
+def _limits(
+    connection: sa.Connection, study: Study, places: Mapping[str | None, Taken], now: float
+) -> Iterator[LimitStatus]:
+    limits = study.limits
+    if limits.raters is not None:
+        yield LimitStatus("raters", sum(taken.total for taken in places.values()), limits.raters)
+    if limits.ratings is not None:
+        yield LimitStatus("ratings", count_ratings(connection), limits.ratings)
+    if limits.deadline is not None:
+        yield LimitStatus("deadline", now, limits.deadline)
 
 
 def _block(
@@ -177,6 +226,7 @@ def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> Rate
         checks_passed=sum(row.rating in known_pairs[row.pair_id].expected for row in checks),
         last_rated_at=max((row.rated_at for row in answers), default=None),
         outcome=outcome_of(study, person, answers),
+        group=person.rater_group or "",
     )
 
 

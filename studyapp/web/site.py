@@ -19,6 +19,7 @@ from relstudy.studyapp.assignment.versions import Head, Version, join_version, r
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.store import Store, Transaction
@@ -35,12 +36,19 @@ class Served:
     def texts(self) -> Texts:
         return Texts(self.version.study.texts)
 
+    def planned_pages(self, group: str | None) -> int:
+        """How many pages a rater of a group has from first to last, as long as the pool lasts."""
+        return self._planned.get(group, self._planned[None])
+
     @functools.cached_property
-    def planned_pages(self) -> int:
-        """How many pages a rater has from first to last, as long as the pool lasts."""
+    def _planned(self) -> dict[str | None, int]:
+        study = self.version.study
+        return {name: self._count(study.blocks_of(name)) for name in (None, *(group.name for group in study.groups))}
+
+    def _count(self, blocks: tuple[Block, ...]) -> int:
         catalogue = self.version.catalogue
         total = 0
-        for block in self.version.study.blocks:
+        for block in blocks:
             pages = len(catalogue.of(block.name, "pair"))
             if block.unique and block.pages_per_rater is not None:
                 pages = min(pages, block.pages_per_rater)

@@ -134,6 +134,11 @@ id = "age"
 text = "How old are you?"
 kind = "number"
 least = 18
+[[groups]]
+name = "everyone"
+quota = 1
+[limits]
+raters = 1
 [qualification]
 pass_mark = 1
 attempts = 2
@@ -182,6 +187,10 @@ def test_no_page_on_the_way_in_or_out_has_a_barrier(
             tour.look("again")
             page.get_by_role("button", name="Begin again").press("Enter")
     tour.look("practice not passed")
+    log_in(page, served.base)
+    tour.look("groups and limits")
+    page.goto(f"{served.base}/admin/raters")
+    tour.look("raters with outcomes")
     assert not tour.found
 
 

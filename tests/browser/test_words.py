@@ -140,6 +140,7 @@ def test_every_text_is_in_use() -> None:
         "admin.rater.",
         "admin.flag.",
         "admin.outcome.",
+        "admin.limit.",
         *(f"{name}." for name in OUTCOMES),
         "refused.",
         "error.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flask import Blueprint, abort, redirect, request
@@ -55,6 +56,7 @@ class Overview:
     seconds: Chart | None
     agreement: Chart | None
     sources: tuple[tuple[str, tuple[SourceChart, ...]], ...]
+    moment: Callable[[float], str] = moment
 
 
 @blueprint.get("/")

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
 from relstudy.studyapp.assignment.outcomes import COMPLETED, read_outcome
+from relstudy.studyapp.assignment.places import is_over
 from relstudy.studyapp.assignment.raters import Rater, record_exit_answers
 from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.web import session
@@ -74,8 +75,10 @@ def thanks() -> ResponseReturnValue:
     here = current_site()
     study = here.study
     with here.store.read_one() as connection:
+        blocks = study.blocks_of(rater.rater_group)
         outcome = read_outcome(connection, study, rater)
-        more_to_rate = here.state == "open" and any_left(connection, rater.id, study.blocks, time.time())
+        more_to_rate = here.state == "open" and any_left(connection, rater.id, blocks, time.time())
+        more_to_rate = more_to_rate and not is_over(connection, study, time.time())
     page = thanks_page(outcome, rater, none_left=request.args.get("more") == "none", more=more_to_rate)
     return show("thanks.html", page, rater)
 
@@ -98,7 +101,7 @@ def thanks_page(outcome: str, rater: Rater, *, none_left: bool = False, more: bo
         message = here.texts("thanks.failed" if outcome == "failed_checks" else "thanks.nocode")
         if not back and session.is_from_platform(rater):
             message += " " + here.texts("ended.platform")
-    has_more = more and any(block.unique and block.more for block in study.blocks)
+    has_more = more and any(block.unique and block.more for block in study.blocks_of(rater.rater_group))
     said = paragraphs(study.thanks or here.texts("thanks.default"))
     return ThanksPage(said, code, back, has_more and outcome != "failed_checks", message)
 

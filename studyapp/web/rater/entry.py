@@ -13,9 +13,11 @@ from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.next_page import lock_answered
+from relstudy.studyapp.assignment.places import turns_away
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.duration import said_duration
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
@@ -33,7 +35,23 @@ def home() -> ResponseReturnValue:
     rules = current_site().study.entry.rules
     if "open" not in rules and "passphrase" not in rules:
         abort(403, description="invited")
-    return redirect("/consent")
+    return redirect(f"/consent?{request.query_string.decode()}" if request.query_string else "/consent")
+
+
+def _turned_away() -> str:
+    """Why nobody new is taken in, as an outcome; empty while they are."""
+    here = current_site()
+    with here.store.read() as connection:
+        return turns_away(connection, here.study, time.time())
+
+
+def _group_asked_for() -> dict[str, str]:
+    """The group that a link names, by its parameter; a name that is no group's is no link of the study's."""
+    study = current_site().study
+    name = request.args.get(study.entry.group_parameter, "") if study.entry.group_parameter else ""
+    if name and name not in [group.name for group in study.groups]:
+        abort(404, description="link")
+    return {study.entry.group_parameter: name} if name else {}
 
 
 def _invited(token: str) -> Rater:
@@ -85,7 +103,7 @@ def join() -> ResponseReturnValue:
     # A placeholder that the platform did not fill in would make one rater of all who come with it.
     if not identity or len(identity) > 200 or not identity.isprintable() or re.search(r"\{\{|\$\{|^\{.*\}$", identity):
         abort(400, description="parameter")
-    parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters}
+    parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters} | _group_asked_for()
     rater = session.current_rater()
     if rater is not None and (rater.entry, rater.identity) == (rule, identity):
         return redirect("/rate")
@@ -104,9 +122,13 @@ def consent() -> ResponseReturnValue:
         way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
         if way is None:
             abort(403, description="invited")
-        session.set_pending(way, secrets.token_hex(16), {})
+        session.set_pending(way, secrets.token_hex(16), _group_asked_for())
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate")
+    arrival = session.pending()
+    # Whether a platform's id is known is told by consent alone; who is known goes on, however full the study is.
+    if (arrival is None or arrival["entry"] not in PLATFORM_RULES) and (outcome := _turned_away()):
+        return show("message.html", end_page(outcome, rater)), 503
     return _consent_page(rater)
 
 
@@ -155,6 +177,9 @@ def agree() -> ResponseReturnValue:
         if rater is None:
             assert arrival is not None
             returning = find_rater(connection, arrival["entry"], arrival["identity"])
+            outcome = "" if returning else turns_away(connection, current_site().study, now)
+            if outcome:
+                return show("message.html", end_page(outcome)), 503
             rater = returning or enrol(connection, current_site().study, **arrival, now=now)
             if returning is not None:  # by an id alone: what was answered is neither shown nor changed
                 lock_answered(current_site().visit(connection, returning, now))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
+from relstudy.studyapp.assignment.places import take_place
 from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.visit import Visit
@@ -16,12 +17,18 @@ def address(step: Step) -> str:
 
 
 def advance(rater_id: int) -> Step:
-    """Where the rater goes next; while the study is open, pages are laid out or handed out first as needed."""
+    """Where the rater goes next; while the study is open, pages are laid out or handed out first as needed.
+
+    Who begins gets a place first; where there is none, nothing is laid out.
+    """
     with locked_visit(rater_id) as visit:
         if needs_screening(visit.study, visit.rater):
             return Step("screening")
         hand_out = current_site().state == "open"
-        if hand_out:
+        if hand_out and visit.rater.started_at is None:
+            visit, place = take_place(visit)
+            if place.outcome:
+                return Step("no-place")
             start(visit)
         return move_on(visit, hand_out=hand_out)
 

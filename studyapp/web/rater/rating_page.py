@@ -34,7 +34,7 @@ def build_rating_page(
     earlier = assignment.answered_at is not None
     return RatingPage(
         number=assignment.position,
-        total=max(assignment.position, here.served.planned_pages + rater.extra_pages),
+        total=max(assignment.position, here.served.planned_pages(rater.rater_group) + rater.extra_pages),
         answered=_answered(page, assignment),
         pace=seconds_per_page(),
         practice=assignment.kind == "practice",

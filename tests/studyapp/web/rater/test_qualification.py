@@ -52,7 +52,7 @@ def begun(made: Made) -> Browser:
 def test_who_passes_the_second_attempt_goes_on_and_both_are_kept(made: Made) -> None:
     browser = begun(made)
     practise(browser, "5", "3")
-    assert browser.address == "/again" and "Of 2 results you rated 1 as expected, and 2 are needed" in browser.page.text
+    assert browser.address == "/again" and "As expected: 1 of 2. Needed to go on: 2." in browser.page.text
     assert kinds(made) == ["practice"] * 2, "nothing else is handed out before"
     browser.send(browser.page.form())
     practise(browser, "5", "5")

@@ -1,0 +1,141 @@
+"""Places in a study: how many raters it and its groups take, until when, and who gets the next place.
+
+A place is taken when a rater begins, in a transaction that waits for others who do the same; so no number is exceeded,
+however many servers there are. Who has finished or is at work holds a place; who rated nothing for `place_hours` does
+not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.config.groups import Group
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.tables import assignments, raters, ratings
+
+_LOCK = 4242424244
+_LAST_SEEN = sa.select(
+    assignments.c.rater,
+    sa.func.max(assignments.c.answered_at).label("answered_at"),
+    sa.func.max(assignments.c.handed_at).label("handed_at"),
+).group_by(assignments.c.rater)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a group (None where the study has none), or the outcome of who finds no place: full or closed."""
+
+    group: str | None = None
+    outcome: str = ""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Places of one group that are taken."""
+
+    finished: int
+    active: int
+
+    @property
+    def total(self) -> int:
+        return self.finished + self.active
+
+
+def is_over(connection: sa.Connection, study: Study, now: float) -> str:
+    """ "closed" once the deadline has passed, "full" once there are as many ratings as wanted, else empty."""
+    limits = study.limits
+    if limits.deadline is not None and now >= limits.deadline:
+        return "closed"
+    if limits.ratings is not None and count_ratings(connection) >= limits.ratings:
+        return "full"
+    return ""
+
+
+def count_ratings(connection: sa.Connection) -> int:
+    """Ratings that count towards a ceiling: one for each result that a rater has rated, practice left out."""
+    first = (
+        sa.select(sa.func.count()).select_from(ratings).join(assignments, assignments.c.id == ratings.c.assignment_id)
+    )
+    return int(connection.execute(first.where(ratings.c.revision == 1, assignments.c.kind != "practice")).scalar_one())
+
+
+def turns_away(connection: sa.Connection, study: Study, now: float) -> str:
+    """Why the study takes nobody new, as an outcome; empty while it does."""
+    over = is_over(connection, study, now)
+    if over or (study.limits.raters is None and not study.groups):
+        return over
+    taken = count_places(connection, study, now)
+    if study.limits.raters is not None and sum(group.total for group in taken.values()) >= study.limits.raters:
+        return "full"
+    has_room = [group for group in study.groups if _has_room(group, taken)]
+    return "full" if study.groups and not has_room else ""
+
+
+def count_places(connection: sa.Connection, study: Study, now: float) -> dict[str | None, Taken]:
+    """Places taken, by group; None for raters without a group."""
+    seen = _LAST_SEEN.subquery()
+    last = [raters.c.started_at, seen.c.answered_at, seen.c.handed_at]
+    query = (
+        sa.select(raters.c.rater_group, raters.c.finished_at, *last)
+        .outerjoin(seen, seen.c.rater == raters.c.id)
+        .where(raters.c.started_at.is_not(None), raters.c.outcome.is_(None))
+    )
+    finished: Counter[str | None] = Counter()
+    active: Counter[str | None] = Counter()
+    for group, finished_at, *moments in connection.execute(query):
+        if finished_at is not None:
+            finished[group] += 1
+        elif max(moment or 0.0 for moment in moments) > now - 3600 * study.limits.place_hours:
+            active[group] += 1
+    return {group: Taken(finished[group], active[group]) for group in {*finished, *active}}
+
+
+def find_place(visit: Visit) -> Place:
+    """The place that a rater who begins would get; they may have been given a group by link before."""
+    study, connection = visit.study, visit.connection
+    outcome = turns_away(connection, study, visit.now)
+    if outcome:
+        return Place(outcome=outcome)
+    if not study.groups:
+        return Place()
+    taken = count_places(connection, study, visit.now)
+    free = [group for group in _fitting(visit) if _has_room(group, taken)]
+    if not free:
+        return Place(outcome="full")
+    return Place(min(free, key=lambda group: _total(group, taken)).name)
+
+
+def take_place(visit: Visit) -> tuple[Visit, Place]:
+    """Give a rater who begins a place, if there is one; the visit goes on with the rater as they are then."""
+    if visit.rater.started_at is not None or not (visit.study.groups or visit.study.limits.raters is not None):
+        return visit, Place(visit.rater.rater_group, is_over(visit.connection, visit.study, visit.now))
+    if visit.connection.dialect.name != "sqlite":  # SQLite has one writer at a time anyway
+        visit.connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+    place = find_place(visit)
+    if place.outcome or place.group is None:
+        return visit, place
+    mine = sa.update(raters).where(raters.c.id == visit.rater.id)
+    visit.connection.execute(mine.values(rater_group=place.group))
+    return replace(visit, rater=visit.rater._replace(rater_group=place.group)), place
+
+
+def _fitting(visit: Visit) -> list[Group]:
+    """The groups that a rater may be put into: the one their link names, else those for their answers, or the rest."""
+    study, rater = visit.study, visit.rater
+    named = rater.rater_group or rater.parameters.get(study.entry.group_parameter or "", "")
+    if any(group.name == named for group in study.groups):
+        return [group for group in study.groups if group.name == named]
+    asked = [group for group in study.groups if group.when and group.fits(rater.screening or {})]
+    return asked or [group for group in study.groups if not group.when]
+
+
+def _total(group: Group, taken: dict[str | None, Taken]) -> int:
+    return taken[group.name].total if group.name in taken else 0
+
+
+def _has_room(group: Group, taken: dict[str | None, Taken]) -> bool:
+    return group.quota is None or _total(group, taken) < group.quota
