@@ -37,13 +37,16 @@ class Served:
         return Texts(self.version.study.texts)
 
     def planned_pages(self, group: str | None) -> int:
-        """How many pages a rater of a group has from first to last, as long as the pool lasts."""
+        """How many pages a rater of a group has from first to last, as long as the pool lasts; None: in any group."""
         return self._planned.get(group, self._planned[None])
 
     @functools.cached_property
     def _planned(self) -> dict[str | None, int]:
         study = self.version.study
-        return {name: self._count(study.blocks_of(name)) for name in (None, *(group.name for group in study.groups))}
+        by_group: dict[str | None, int] = {
+            group.name: self._count(study.blocks_of(group.name)) for group in study.groups
+        }
+        return {None: max(by_group.values(), default=self._count(study.blocks)), **by_group}
 
     def _count(self, blocks: tuple[Block, ...]) -> int:
         catalogue = self.version.catalogue
@@ -57,10 +60,10 @@ class Served:
         return total
 
     @functools.cached_property
-    def planned_ratings(self) -> float:
-        """How many results are on those pages, as many on each as on the block's pages on average."""
+    def results_on_page(self) -> float:
+        """How many results a page has on average."""
         pages = self.version.catalogue.pages.values()
-        return self.planned_pages * sum(len(page.pair_ids) for page in pages) / max(1, len(pages))
+        return sum(len(page.pair_ids) for page in pages) / max(1, len(pages))
 
 
 @dataclass

@@ -20,14 +20,13 @@ def seconds_per_page() -> float | None:
         pace = seconds_per_rating(current_site().store)
         kept = current_app.extensions["relstudy-pace"] = (time.monotonic() + FRESH, pace)
     each: float | None = kept[1]
-    planned = current_site().served
-    return each * planned.planned_ratings / planned.planned_pages if each and planned.planned_pages else None
+    return each * current_site().served.results_on_page if each else None
 
 
 def said_duration(extra_pages: int = 0) -> str:
     """The sentence of the consent page; `extra_pages`: what this rater was invited to rate beyond the others."""
     here = current_site()
-    pages = here.served.planned_pages + extra_pages
+    pages = here.served.planned_pages(None) + extra_pages
     each = seconds_per_page()
     if each is not None:
         return here.texts("consent.minutes", minutes=max(1, math.ceil(pages * each / 60)))
