@@ -45,7 +45,13 @@ NOWHERE = "http://localhost/v1"
 @click.option("--workers", type=click.IntRange(1, 256), default=8, show_default=True, help="Questions at a time.")
 @click.option("--limit", type=click.IntRange(1), help="Ask at most so many pairs now.")
 @click.option("--timeout", type=click.FloatRange(0.1), default=120, show_default=True, help="Seconds to wait.")
-@click.option("--repeat", type=click.FloatRange(0, 1), default=0, help="Ask this share of the pairs a second time.")
+@click.option(
+    "--repeat",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Ask this share of the pairs a second time, to learn whether the judge says the same; 0: none.",
+)
 @click.option("--tuned-on", type=click.Path(path_type=Path), help="A table of queries that the prompt was tuned on.")
 @click.option("--export-batch", type=click.Path(path_type=Path), help="Write the questions, and send nothing.")
 @click.option("--import-batch", type=click.Path(path_type=Path), help="Read the answers to exported questions.")
@@ -199,9 +205,11 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     tokens = interview.tokens(questions)
     cost = interview.prices.cost(tokens, 25 * len(questions))
     price = "" if cost is None else f", which cost about {cost:.2f}"
+    twice = sum(each.repeat > 0 for each in questions)
     click.echo(
-        f"{len(questions):,} of {total:,} questions are open. {_what_is_sent(interview.collection, questions)} are "
-        f"sent to {run.client.host}: about {tokens:,} tokens{price}.",
+        f"{len(questions):,} of {total:,} questions are open, {twice:,} of them asked a second time. "
+        f"{_what_is_sent(interview.collection, questions)} are sent to {run.client.host}: "
+        f"about {tokens:,} tokens{price}.",
         err=quiet,
     )
     if not questions:

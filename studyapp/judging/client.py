@@ -19,6 +19,8 @@ from relstudy.common.errors import RelstudyError
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses after which the same question is worth asking again."""
 LONGEST_WAIT = 300.0
+LARGEST_REPLY = 1 << 20
+"""Bytes of an answer that are read: a grade and its reason take a few thousand."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -111,7 +113,7 @@ class ChatClient:
                     pause = retry_after(error.headers.get("Retry-After"))
             except (OSError, http.client.HTTPException) as error:
                 reason = f"no answer: {getattr(error, 'reason', None) or type(error).__name__}"
-            except ValueError:
+            except (ValueError, RecursionError):
                 reason = "the answer is not JSON"
             if attempt + 1 < self.attempts:
                 backoff = self.first_wait * 2**attempt * random.uniform(0.75, 1.25)
@@ -128,7 +130,10 @@ class ChatClient:
         proxies = [urllib.request.ProxyHandler({})] if near else []
         opener = urllib.request.build_opener(_NoRedirection, *proxies)
         with opener.open(request, timeout=self.timeout) as response:
-            body = json.loads(self._without_key(response.read()))
+            said = response.read(LARGEST_REPLY + 1)
+        if len(said) > LARGEST_REPLY:
+            raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")
+        body = json.loads(self._without_key(said))
         if not isinstance(body, dict):
             raise ValueError("no object")
         return body

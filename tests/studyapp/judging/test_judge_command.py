@@ -42,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", *arguments])
+    return CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", "--repeat", "0", *arguments])
 
 
 def ask(folder: Path, url: str, *arguments: str) -> Result:
@@ -130,8 +130,13 @@ def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
         (Said(raw=b"<html>busy</html>"), "error"),
         (Said(raw=b'{"choices": []}'), "unparsed"),
         (Said(delay=0.6), "error"),
+        (Said(raw=b"[" * 200_000), "error"),
+        (Said(raw=b" " * (1 << 20) + Said().body()), "error"),
     ],
-    ids=["off the scale", "a sentence", "cannot say", "refusal", "bad request", "no JSON", "empty", "too slow"],
+    ids=[
+        *("off the scale", "a sentence", "cannot say", "refusal", "bad request", "no JSON", "empty", "too slow"),
+        *("nested without end", "too long"),
+    ],
 )
 def test_what_is_no_grade_is_a_status_and_never_a_grade(folder: Path, said: Said, status: str) -> None:
     with serving(lambda before, text: said) as stub:
@@ -240,6 +245,15 @@ def test_repeated_questions_tell_whether_the_judge_says_the_same_again(folder: P
     with serving(lambda before, text: Said(f'{{"grade": {4 + before % 2}}}')) as stub:
         ask(folder, stub.url, "--repeat", "0.25")
     assert json.loads((folder / "judges" / "m.json").read_text())["repeated"] == {"asked": 8, "same": 0}
+
+
+def test_one_pair_in_twenty_is_asked_twice_unless_told_otherwise(folder: Path) -> None:
+    with serving() as stub:
+        done = CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", "--model", "v", "--base-url", stub.url])
+    # every candidate of the eight queries
+    pairs = len(table(folder))
+    assert json.loads((folder / "judges" / "m.json").read_text())["repeated"]["asked"] == round(0.05 * pairs) > 0
+    assert f"{round(0.05 * pairs)} of them asked a second time" in done.output
 
 
 def test_a_batch_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
