@@ -22,9 +22,10 @@ class Rater(NamedTuple):
     `id` is the database's own number, `rater_id` the code that exports show. `entry` and `identity` say who they are:
     the rule they came by, and a token's hash, a platform's id or a random number. `extra_pages` of unique pairs are
     beyond the study's number: asked for with "rate some more", or given with the invitation. Up to page `locked_to`
-    nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater with
-    an `outcome` (one of OUTCOMES) is out of the study for good. `practice_retries` counts
-    how often the practice was begun anew. `rater_group` is the group of the study that they are in, or invited to.
+    nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater
+    with an `outcome` (one of OUTCOMES) is out of the study for good. `practice_retries` counts how often the practice
+    was begun anew. `rater_group` is the group of the study that they are in, or invited to. `consent_version` and
+    `consent_sha256` say which text they agreed to.
     """
 
     id: int
@@ -47,6 +48,8 @@ class Rater(NamedTuple):
     screening: dict[str, str] | None
     practice_retries: int
     rater_group: str | None
+    consent_version: int | None
+    consent_sha256: str | None
 
 
 RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
@@ -116,10 +119,10 @@ def enrol(
     return rater
 
 
-def record_consent(connection: sa.Connection, rater: Rater, now: float) -> None:
-    """The rater has consented; the first time is kept."""
+def record_consent(connection: sa.Connection, rater: Rater, now: float, version: int, sha256: str) -> None:
+    """The rater has consented to a text: as of a version of the study, with a hash of it. The first time is kept."""
     first = sa.update(raters).where(raters.c.id == rater.id, raters.c.consented_at.is_(None))
-    connection.execute(first.values(consented_at=now))
+    connection.execute(first.values(consented_at=now, consent_version=version, consent_sha256=sha256))
 
 
 def record_exit_answers(connection: sa.Connection, rater: Rater, answers: Mapping[str, str], now: float) -> None:

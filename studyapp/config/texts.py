@@ -13,6 +13,19 @@ ENGLISH: dict[str, str] = {
     ),
     "consent.minutes": "It takes about {minutes} min.",
     "consent.pages": "It has {pages} pages.",
+    "consent.stored.platform": (
+        "What your platform sends with you ({names}) is stored with them, so that you are one person here and can be "
+        "paid."
+    ),
+    "consent.stored.personal": "A fingerprint of your personal link is stored, so that it makes you one person.",
+    "consent.stored.cookie": "A cookie in this browser remembers which ratings are yours.",
+    "consent.stored.times": "The times at which you came, rated and ended are stored, too.",
+    "consent.stored.screening": (
+        "A few questions come first that decide whether you can take part; your answers are stored if you can, and not "
+        "kept if you cannot."
+    ),
+    "consent.stored.questions": "Your answers to the questions at the end are stored, too.",
+    "consent.changed": "The text was changed while you read it. Please read it as it is now.",
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
     "consent.decline": "I do not want to take part",

@@ -90,6 +90,8 @@ raters = sa.Table(
     sa.Column("screening", sa.JSON(none_as_null=True)),
     sa.Column("practice_retries", sa.Integer, nullable=False, default=0, server_default="0"),
     sa.Column("rater_group", sa.Text),
+    sa.Column("consent_version", sa.Integer),
+    sa.Column("consent_sha256", sa.Text),
     sa.UniqueConstraint("entry", "identity"),
 )
 

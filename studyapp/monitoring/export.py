@@ -166,6 +166,8 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
                 },
                 "invited_or_joined_at": _utc(rater.created_at),
                 "consented_at": _utc(rater.consented_at),
+                "consent_version": rater.consent_version,
+                "consent_sha256": rater.consent_sha256 or "",
                 "started_at": _utc(rater.started_at),
                 "finished_at": _utc(rater.finished_at),
                 "outcome": outcome_of(study, rater, answers[rater.id]),

@@ -98,6 +98,7 @@ class AgainPage:
 @dataclass(frozen=True)
 class ConsentPage:
     paragraphs: tuple[str, ...]
+    sha256: str
     duration: str
     passphrase: bool
     message: str = ""

@@ -19,6 +19,7 @@ from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rater.consent_text import consent_hash, consent_paragraphs
 from relstudy.studyapp.web.rater.duration import said_duration
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -136,13 +137,20 @@ def _consent_page(rater: Rater | None, message: str = "", status: int = 200) -> 
     arrival = session.pending()
     asks = rater is None and arrival is not None and arrival["entry"] == "passphrase"
     more = rater.extra_pages if rater else 0
-    return show("consent.html", consent_view(asks, message, extra_pages=more), rater), status
+    return show("consent.html", consent_view(asks, message, extra_pages=more, way=_way(rater)), rater), status
 
 
-def consent_view(asks_passphrase: bool, message: str = "", *, extra_pages: int = 0) -> ConsentPage:
-    """What taking part means, in the study's words; `message` says what is wrong."""
-    text = current_site().study.consent or current_site().texts("consent.default")
-    return ConsentPage(paragraphs(text), said_duration(extra_pages), asks_passphrase, message)
+def _way(rater: Rater | None) -> str:
+    """The rule by which who is asking came."""
+    arrival = session.pending()
+    return rater.entry if rater is not None else arrival["entry"] if arrival is not None else ""
+
+
+def consent_view(asks_passphrase: bool, message: str = "", *, extra_pages: int = 0, way: str = "") -> ConsentPage:
+    """What taking part means, in the study's words; `message` says what is wrong, `way` is how somebody came."""
+    here = current_site()
+    said = consent_paragraphs(here.study, here.texts, way or here.study.entry.rules[0])
+    return ConsentPage(said, consent_hash(said), said_duration(extra_pages), asks_passphrase, message)
 
 
 @blueprint.post("/consent")
@@ -174,6 +182,9 @@ def agree() -> ResponseReturnValue:
         abort(429)
     now = time.time()
     with current_site().write() as connection:
+        agreed = consent_hash(consent_paragraphs(current_site().study, current_site().texts, _way(rater)))
+        if request.form.get("text", agreed) != agreed:
+            return _consent_page(rater, current_site().texts("consent.changed"), 409)
         if rater is None:
             assert arrival is not None
             returning = find_rater(connection, arrival["entry"], arrival["identity"])
@@ -183,7 +194,7 @@ def agree() -> ResponseReturnValue:
             rater = returning or enrol(connection, current_site().study, **arrival, now=now)
             if returning is not None:  # by an id alone: what was answered is neither shown nor changed
                 lock_answered(current_site().visit(connection, returning, now))
-        record_consent(connection, rater, now)
+        record_consent(connection, rater, now, current_site().version, agreed)
     session.sign_in(rater)
     return redirect("/instructions", 303)
 
