@@ -1,5 +1,5 @@
 """Make the pictures of docs/running-a-session.md: small studies by image and by text, the first rated by a simulated
-panel, in headless Chromium (Shirahatti and Barnard 2005, figure 2.1).
+panel, in headless Chromium, in light and dark (Shirahatti and Barnard 2005, figure 2.1).
 
 python scripts/screenshots.py
 """
@@ -10,6 +10,7 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
@@ -65,9 +66,9 @@ scale = "1-9"
 """
 
 
-def make_text_study(folder: Path) -> None:
+def make_text_study(folder: Path, pictures: int = 60) -> None:
     """The same pictures, asked for in words, rated from 1 to 9."""
-    collection = make_collection(60, seed=3)
+    collection = make_collection(pictures, seed=3)
     write_collection(collection, folder)
     items = pd.read_csv(folder / "collection.csv", dtype=str, keep_default_na=False)
     words = pd.DataFrame([{"item_id": "words", "kind": "text", "text": "A house in the evening", "role": "query"}])
@@ -162,14 +163,13 @@ def take_text_page(base: str, invitation: str) -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        rater = browser.new_page(viewport={"width": 1280, "height": 700})
+        rater = browser.new_page(viewport={"width": 1280, "height": 760})
         rater.goto(base + invitation)
         rater.get_by_role("checkbox").check()
         _next(rater)
         _next(rater)
         rater.locator("input[type=radio][value='7']").first.check(force=True)
-        rater.wait_for_load_state("networkidle")
-        rater.screenshot(path=OUT / "rating-page-text.jpg", type="jpeg", quality=86)
+        _keep(rater, "rating-page-text.jpg")
         browser.close()
 
 
@@ -185,14 +185,24 @@ def take(base: str, invitation: str) -> None:
         _next(rater)
         for key in "21":
             rater.keyboard.press(key)
-        rater.wait_for_load_state("networkidle")
-        rater.screenshot(path=OUT / "rating-page.jpg", type="jpeg", quality=86)
+        _keep(rater, "rating-page.jpg")
         admin = browser.new_page(viewport={"width": 1280, "height": 850})
         admin.goto(f"{base}/admin/login")
         admin.locator("#password").fill(PASSWORD)
         _next(admin)
-        admin.screenshot(path=OUT / "admin-overview.png", full_page=True)
+        _keep(admin, "admin-overview.png", full_page=True)
         browser.close()
+
+
+def _keep(page: Page, name: str, *, full_page: bool = False) -> None:
+    """The page as it looks by day and, as NAME-dark, by night."""
+    page.wait_for_load_state("networkidle")
+    kept = OUT / name
+    kind: dict[str, Any] = {"type": "jpeg", "quality": 86} if kept.suffix == ".jpg" else {}
+    page.emulate_media(color_scheme="light")
+    page.screenshot(path=kept, full_page=full_page, **kind)
+    page.emulate_media(color_scheme="dark")
+    page.screenshot(path=kept.with_stem(f"{kept.stem}-dark"), full_page=full_page, **kind)
 
 
 def _next(page: Page) -> None:
