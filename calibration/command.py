@@ -25,7 +25,7 @@ METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 OPTION_GROUPS = {
     "How raters are put on one scale": ("method", "base-column", "handed-out", "force", "weigh-raters", "clip"),
     "Probabilities and groups": ("pairs", "by", "binary"),
-    "Looking closer": ("trust-raters", "compare", "scores", "figures", "with-judge"),
+    "Looking closer": ("trust-raters", "with-set-aside", "compare", "scores", "figures", "with-judge"),
     "Reading the ratings": ("columns", "values", "scale", "missing"),
 }
 
@@ -67,6 +67,7 @@ Examples:
 @click.option("--pairs", type=click.Path(path_type=Path), help="A pairs table to take inclusion probabilities from.")
 @click.option("--clip", is_flag=True, help="Keep calibrated values within the scale.")
 @click.option("--trust-raters", is_flag=True, help="Accept raters whose ratings look like sorted slots.")
+@click.option("--with-set-aside", is_flag=True, help="Take the ratings of raters who were set aside, too.")
 @click.option(
     "--with-judge",
     type=click.Path(path_type=Path),
@@ -104,6 +105,7 @@ def calibrate(
     pairs: Path | None,
     clip: bool,
     trust_raters: bool,
+    with_set_aside: bool,
     with_judge: Path | None,
     compare: str | None,
     scores: tuple[Path, ...],
@@ -156,14 +158,22 @@ def calibrate(
 
         table = read_table(ratings)
         parts = read_interfaces(
-            table, by, base_column=base_column, trust_raters=trust_raters, reading=reading, pairs=pairs
+            table,
+            by,
+            base_column=base_column,
+            trust_raters=trust_raters,
+            with_set_aside=with_set_aside,
+            reading=reading,
+            pairs=pairs,
         )
         apart = {name: put_on_one_scale(part) for name, part in progress(list(parts.items()), "calibrating")}
         _write_apart(apart, by, out, pairs, figures, as_json)
         return
     steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
     next(steps)
-    rated = read_ratings(ratings, base_column=base_column, trust_raters=trust_raters, reading=reading)
+    rated = read_ratings(
+        ratings, base_column=base_column, trust_raters=trust_raters, with_set_aside=with_set_aside, reading=reading
+    )
     if with_judge is not None:
         from relstudy.calibration import judge_rater
 

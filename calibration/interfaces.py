@@ -34,6 +34,7 @@ def read_interfaces(
     *,
     base_column: str | None = None,
     trust_raters: bool = False,
+    with_set_aside: bool = False,
     reading: Reading | None = None,
     pairs: Path | None = None,
 ) -> dict[str, Ratings]:
@@ -68,7 +69,11 @@ def read_interfaces(
         part = Checked(table.frame[rows].reset_index(drop=True), table.file, table.rows[rows], table.labels)
         part.notes = table.notes
         parts[str(name)] = read_ratings(
-            part, base_column=base_column, trust_raters=trust_raters, reading=Reading(scale=reading.scale)
+            part,
+            base_column=base_column,
+            trust_raters=trust_raters,
+            with_set_aside=with_set_aside,
+            reading=Reading(scale=reading.scale),
         )
     return parts
 

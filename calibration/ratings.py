@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.left_out import without_set_aside
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
@@ -84,6 +85,7 @@ def read_ratings(
     *,
     base_column: str | None = None,
     trust_raters: bool = False,
+    with_set_aside: bool = False,
     reading: Reading = PLAIN,
 ) -> Ratings:
     """Read and check a ratings table (CSV or Parquet).
@@ -95,6 +97,7 @@ def read_ratings(
         if any unique pair is)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair
+    with_set_aside : take the ratings of raters who were set aside (column set_aside), too
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
         scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
         the column scale, else from the ratings themselves
@@ -110,6 +113,7 @@ def read_ratings(
     table = reading.apply(read_table(path))
     _refuse_slots(table)
     _require(table)
+    table = table if with_set_aside else without_set_aside(table)
     return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
 
 

@@ -29,6 +29,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
     "restore": ("relstudy.studyapp.commands.restore:restore", "Go back to a backup."),
     "doctor": ("relstudy.studyapp.commands.doctor:doctor", "What keeps a study from being served, and what mends it."),
+    "set-aside": (
+        "relstudy.studyapp.commands.set_aside:set_aside",
+        "Leave one rater's ratings out for now, or take them back.",
+    ),
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
     "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
     "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),

@@ -149,7 +149,7 @@ def read_calibrated(path: str | os.PathLike[str]) -> pd.DataFrame:
     RelstudyError
         where there is no column calibrated, or the table has other faults
     """
-    frame = read_ratings(path, trust_raters=True).frame
+    frame = read_ratings(path, trust_raters=True, with_set_aside=True).frame
     if "calibrated" not in frame:
         raise RelstudyError(f"{os.fspath(path)}: the column calibrated is needed; relstudy calibrate writes it")
     return frame.assign(calibrated=pd.to_numeric(frame["calibrated"], errors="coerce"))

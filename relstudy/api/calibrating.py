@@ -34,6 +34,7 @@ def read_ratings(
     missing: Sequence[str] | None = None,
     base_column: str | None = None,
     trust_raters: bool = False,
+    with_set_aside: bool = False,
 ) -> Ratings:
     """Read and check ratings.
 
@@ -47,6 +48,7 @@ def read_ratings(
         (["NA", "-"]) in the ratings, as --values, --scale and --missing have it
     base_column : a yes/no column that marks the base block, where no `block` column does
     trust_raters : accept rater columns whose ratings look sorted within each pair
+    with_set_aside : take the ratings of raters who were set aside (column set_aside), too
 
     Returns
     -------
@@ -69,7 +71,9 @@ def read_ratings(
     named = list((columns or {}).values())
     if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2:
         table.require(*(name for name in ratings_table.REQUIRED if name not in named))
-    return ratings_table.read_ratings(table, base_column=base_column, trust_raters=trust_raters, reading=reading)
+    return ratings_table.read_ratings(
+        table, base_column=base_column, trust_raters=trust_raters, with_set_aside=with_set_aside, reading=reading
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,6 +209,7 @@ def calibrate(
     force: bool = False,
     weigh_raters: bool | None = None,
     trust_raters: bool = False,
+    with_set_aside: bool = False,
 ) -> CalibratedPanel:
     """Put ratings on one scale and average them into judgments, as `relstudy calibrate` does.
 
@@ -212,7 +217,7 @@ def calibrate(
     ----------
     ratings : what `read_ratings` gives, or anything it takes
     method : pooled, crossed, shrunk, zscore, mean, none or ordinal; None chooses, and `.why` says why
-    columns, values, scale, missing, base_column, trust_raters : as in `read_ratings`
+    columns, values, scale, missing, base_column, trust_raters, with_set_aside : as in `read_ratings`
     handed_out : "random" or "fixed": how unique pairs were handed to raters, where the table doesn't record it
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
     clip : keep calibrated values within the scale
@@ -239,7 +244,8 @@ def calibrate(
     if isinstance(ratings, Ratings):
         unread(ratings, Reading.given(**stated))
     else:
-        ratings = read_ratings(ratings, **stated, base_column=base_column, trust_raters=trust_raters)
+        stated |= {"base_column": base_column, "trust_raters": trust_raters, "with_set_aside": with_set_aside}
+        ratings = read_ratings(ratings, **stated)
     stated_hand_out = None if handed_out is None else HandOut(handed_out)
     result = pipeline.calibrate(
         ratings, method, handed_out=stated_hand_out, clip=clip, force=force, weigh_raters=weigh_raters

@@ -37,13 +37,14 @@ def withdraw(connection: sa.Connection) -> int:
     if taken:
         connection.execute(sa.delete(assignments).where(assignments.c.id.in_([row.id for row in taken])))
         for rater in {row.rater for row in taken}:
-            _close_gaps(connection, rater)
+            close_gaps(connection, rater)
     unused = slots.c.page_id.in_(idle) & slots.c.state.in_([OPEN, LEASED])
     connection.execute(sa.delete(slots).where(unused))
     return len(taken)
 
 
-def _close_gaps(connection: sa.Connection, rater: int) -> None:
+def close_gaps(connection: sa.Connection, rater: int) -> None:
+    """Number a rater's pages from 1 again after some were taken."""
     query = sa.select(assignments.c.id, assignments.c.position).where(assignments.c.rater == rater)
     for position, row in enumerate(connection.execute(query.order_by(assignments.c.position)).all(), start=1):
         if row.position != position:

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, set_group, token_identity
+from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
+from relstudy.studyapp.database.tables import assignments, raters, ratings
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,8 @@ def forget(store: Store, rater_id: str) -> int:
         if key is None:
             raise RelstudyError(f"there is no rater {rater_id!r} in this study")
         of_rater = sa.select(assignments.c.id).where(assignments.c.rater == key)
+        give_back(connection, key)
         removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount
-        taken = slots.c.assignment_id.in_(of_rater) & slots.c.state.in_([LEASED, DONE])
-        connection.execute(sa.update(slots).where(taken).values(state=OPEN, assignment_id=None, leased_until=0.0))
-        undecided = slots.c.assignment_id.in_(of_rater) & (slots.c.state == UNDECIDED)
-        connection.execute(sa.delete(slots).where(undecided))
         connection.execute(sa.delete(assignments).where(assignments.c.rater == key))
         connection.execute(sa.delete(raters).where(raters.c.id == key))
     if store.is_sqlite:

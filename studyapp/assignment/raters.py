@@ -76,6 +76,12 @@ def read_rater(connection: sa.Connection, rater: int) -> Rater | None:
     return None if row is None else Rater(*row)
 
 
+def find_by_code(connection: sa.Connection, rater_id: str) -> Rater | None:
+    """The rater with this code, or None."""
+    row = connection.execute(sa.select(*RATER_COLUMNS).where(raters.c.rater_id == rater_id)).one_or_none()
+    return None if row is None else Rater(*row)
+
+
 def read_raters(connection: sa.Connection) -> list[Rater]:
     """Every rater, in the order in which they came."""
     return [Rater(*row) for row in connection.execute(sa.select(*RATER_COLUMNS).order_by(raters.c.id))]

@@ -97,7 +97,7 @@ class Study:
         --------
         >>> crowd = Study.parse('[study]\\nid = "a"\\ntitle = "A"\\n[entry]\\nrules = ["prolific"]\\n')
         >>> crowd.outcomes_without_way_back
-        ('no_consent', 'full', 'undecided', 'paused', 'closed')
+        ('no_consent', 'set_aside', 'full', 'undecided', 'paused', 'closed')
         """
         ways = self.possible_outcomes if self.entry.is_platform else ()
         return tuple(name for name in ways if not self.entry.outcomes.get(name))

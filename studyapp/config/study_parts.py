@@ -11,7 +11,10 @@ from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 PLATFORM_RULES = ("prolific", "crowd")
-OUTCOMES = ("no_consent", "screened_out", "failed_practice", "failed_checks", "full", "undecided", "paused", "closed")
+OUTCOMES = (
+    *("no_consent", "screened_out", "failed_practice", "failed_checks", "set_aside", "full", "undecided"),
+    *("paused", "closed"),
+)
 QUESTION_KINDS = ("text", "long", "number", "choice")
 
 

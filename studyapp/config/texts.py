@@ -64,6 +64,10 @@ ENGLISH: dict[str, str] = {
     "again.text": ("As expected: {right} of {total}. Needed to go on: {needed}. You can do the practice once more."),
     "again.left": "Attempts left: {attempts}.",
     "again.begin": "Begin again",
+    "set_aside.heading": "Your part has ended",
+    "set_aside.text": (
+        "The people who run this study have ended your part in it. What you sent before is saved. Thank you."
+    ),
     "failed_practice.heading": "Thank you for trying",
     "failed_practice.text": (
         "In the practice fewer of your answers were as expected than this study needs, so it ends here for you."
@@ -292,6 +296,7 @@ ENGLISH: dict[str, str] = {
     "admin.outcome.failed_checks": "failed checks",
     "admin.outcome.full": "nothing left to rate",
     "admin.outcome.failed_practice": "practice not passed",
+    "admin.outcome.set_aside": "set aside",
     "admin.outcome.screened_out": "screened out",
     "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",
@@ -336,6 +341,21 @@ ENGLISH: dict[str, str] = {
     "admin.export.people.note": "One row for each rater: way in, times, completion code, answers at the end.",
     "admin.export.backup": "Backup",
     "admin.export.backup.note": "A copy of the live database, made on the machine that serves the study:",
+    "admin.rater.aside": "Set aside",
+    "admin.rater.back": "Take back",
+    "admin.aside.heading": "Set {rater} aside?",
+    "admin.aside.text": (
+        "Their {ratings} ratings stay and are marked in the export; calibration leaves them out. Their unique pairs go "
+        "to others. If they are at work, their part ends. You can take them back."
+    ),
+    "admin.aside.do": "Set aside",
+    "admin.aside.keep": "Leave as it is",
+    "admin.back.heading": "Take {rater} back?",
+    "admin.back.text": (
+        "Their {ratings} ratings count again; those for pages that others have rated meanwhile are marked as surplus."
+    ),
+    "admin.back.do": "Take back",
+    "admin.back.keep": "Leave as it is",
     "admin.forget.heading": "Forget {rater}",
     "admin.forget.text": (
         "This removes the rater and {ratings} ratings from the database for good. Their unique pairs go back "

@@ -21,6 +21,7 @@ from relstudy.common.scales import SCALE_COLUMNS, Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.outcomes import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
+from relstudy.studyapp.assignment.set_aside import SET_ASIDE
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
 from relstudy.studyapp.database.store import Store
@@ -41,6 +42,7 @@ COLUMNS = (
         "source",
         "rank",
         "version",
+        "set_aside",
     ),
     *SCALE_COLUMNS,
 )
@@ -62,6 +64,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
         *(assignments.c.kind, assignments.c.position, assignments.c.surplus, ratings.c.version),
+        raters.c.outcome,
         every_revision=history,
     )
     with store.read() as connection:
@@ -110,8 +113,11 @@ def drawn_and_judged(folder: Path, ratings: pd.DataFrame) -> Response | None:
 
 
 def judged_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
-    """query_id and result_id of the pairs that somebody decided, leaving out practice, checks and repeats."""
+    """query_id and result_id of the pairs that somebody decided who was not set aside; practice, checks and repeats do
+    not count."""
     counted = ratings["block"].isin(["base", "unique"]) & ratings["rating"].notna()
+    if "set_aside" in ratings:
+        counted &= ratings["set_aside"] == 0
     return ratings.loc[counted, PAIR].drop_duplicates()
 
 
@@ -143,6 +149,7 @@ def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, K
         "source": row.source,
         "rank": row.rank,
         "version": row.version,
+        "set_aside": int(row.outcome == SET_ASIDE),
         **(dict.fromkeys(SCALE_COLUMNS) if scale is None else scale.columns()),
     }
 

@@ -125,7 +125,7 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         further = " --next" in line  # draws from what the commands above it made
-        if re.match("relstudy (forget|restore|sample|status)", line) and not further:
+        if re.match("relstudy (forget|set-aside|restore|sample|status)", line) and not further:
             restore(workplace, "my-study")
         asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)

@@ -1,7 +1,8 @@
-"""Raters: progress, time, agreement, checks, flags; forget one."""
+"""Raters: progress, time, agreement, checks, flags; set one aside, or forget one."""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from flask import Blueprint, abort, redirect, request
@@ -10,6 +11,7 @@ from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
+from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.access import admin_required
@@ -84,6 +86,41 @@ def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
     if person.checks_passed < person.checks:
         shown.append(texts("admin.flag.checks", failed=person.checks - person.checks_passed))
     return tuple(shown)
+
+
+@dataclass(frozen=True)
+class SetAsidePage:
+    """Asks before a rater is set aside, or taken back."""
+
+    tab: str
+    rater_id: str
+    ratings: int
+    is_aside: bool
+
+
+@blueprint.get("/set-aside/<rater_id>")
+@admin_required
+def ask_set_aside(rater_id: str) -> ResponseReturnValue:
+    """Ask before setting a rater aside, or taking them back."""
+    status, _ = recent_figures()
+    person = next((person for person in status.people if person.rater_id == rater_id), None)
+    if person is None:
+        abort(404)
+    page = SetAsidePage("raters", rater_id, person.ratings, person.outcome == SET_ASIDE)
+    return show("admin/set_aside.html", page)
+
+
+@blueprint.post("/set-aside/<rater_id>")
+@admin_required
+def change_set_aside(rater_id: str) -> ResponseReturnValue:
+    """Set a rater aside, or take them back; who is already as asked stays so."""
+    change = {"aside": set_aside, "back": take_back}.get(request.form.get("way", ""))
+    if change is None:
+        abort(400, description="form")
+    with contextlib.suppress(RelstudyError):  # somebody else was quicker, and the list says what is the case
+        change(current_site().store, rater_id)
+    forget_figures()
+    return redirect("/admin/raters", 303)
 
 
 @blueprint.get("/forget/<rater_id>")

@@ -74,4 +74,4 @@ def test_outcomes_that_lead_nobody_back_to_the_platform_are_named(tmp_path: Path
     folder = write_study(tmp_path / "study", TOML.replace('rules = ["personal", "open"]\n', way))
     for command in ("doctor", "invite"):
         done = CliRunner().invoke(main, [command, str(folder)])
-        assert "no_consent, undecided or paused" in done.stdout, done.stdout
+        assert "no_consent, set_aside, undecided or paused" in done.stdout, done.stdout

@@ -1,0 +1,105 @@
+"""Raters who are set aside for a while, or for good: their ratings stay, and their places are others' again."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import sqlalchemy as sa
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.hands import close_gaps
+from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater
+from relstudy.studyapp.assignment.sequence import Assignment
+from relstudy.studyapp.assignment.slots import settle
+from relstudy.studyapp.database.store import Store, Transaction
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
+
+SET_ASIDE = "set_aside"
+"""The outcome of who is set aside."""
+_ASSIGNMENT = [assignments.c[name] for name in Assignment._fields]
+
+
+def set_aside(store: Store, rater_id: str) -> int:
+    """Set a rater aside; says how many pages of unique pairs are others' again.
+
+    What they rated stays and is marked in the export. Of pages that others answered once too often (`surplus`), one
+    such answer counts now. Whoever is at work is led to the last page, with a way back.
+
+    Raises
+    ------
+    RelstudyError
+        when there is no such rater, or they are out of the study already
+    """
+    with store.write() as connection:
+        rater = _locked(connection, rater_id)
+        if rater.outcome is not None:
+            raise RelstudyError(f"rater {rater_id} is out of the study already ({rater.outcome.replace('_', ' ')})")
+        end_visit(connection, rater, SET_ASIDE)
+        return give_back(connection, rater.id)
+
+
+def take_back(store: Store, rater_id: str) -> tuple[int, int]:
+    """Take back a rater who was set aside; how many of their pages count again, and how many are surplus by now.
+
+    Raises
+    ------
+    RelstudyError
+        when there is no such rater, or they were not set aside
+    """
+    with store.write() as connection:
+        rater = _locked(connection, rater_id)
+        if rater.outcome != SET_ASIDE:
+            raise RelstudyError(f"rater {rater_id} was not set aside")
+        connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(outcome=None))
+        counted, given = 0, _decided_pages(connection, assignments.c.rater == rater.id)
+        for page in given:
+            counted += _count_if_wanted(connection, page)
+        return counted, len(given) - counted
+
+
+def give_back(connection: Transaction, rater: int) -> int:
+    """Take a rater's places in the pool from them; how many pages are open to others again."""
+    of_rater = sa.select(assignments.c.id).where(assignments.c.rater == rater)
+    theirs = slots.c.assignment_id.in_(of_rater)
+    taken = theirs & slots.c.state.in_([LEASED, DONE])
+    page_ids = list(connection.execute(sa.select(slots.c.page_id).where(taken)).scalars())
+    connection.execute(sa.update(slots).where(taken).values(state=OPEN, assignment_id=None, leased_until=0.0))
+    # who was followed by another because nothing was decided has that other's place, and not one of their own
+    connection.execute(sa.delete(slots).where(theirs & (slots.c.state == UNDECIDED)))
+    waiting = (assignments.c.rater == rater) & assignments.c.answered_at.is_(None) & assignments.c.slot_id.is_not(None)
+    connection.execute(sa.delete(assignments).where(waiting))
+    close_gaps(connection, rater)
+    in_study = sa.select(raters.c.id).where(raters.c.outcome.is_distinct_from(SET_ASIDE), raters.c.id != rater)
+    surplus = assignments.c.page_id.in_(page_ids) & assignments.c.surplus & assignments.c.rater.in_(in_study)
+    room = Counter(page_ids)
+    for page in _decided_pages(connection, surplus):
+        if room[page.page_id] and _count_if_wanted(connection, page):
+            room[page.page_id] -= 1
+    return room.total()
+
+
+def _locked(connection: Transaction, rater_id: str) -> Rater:
+    found = find_by_code(connection, rater_id)
+    rater = None if found is None else lock_rater(connection, found.id)
+    if rater is None:
+        raise RelstudyError(f"there is no rater {rater_id!r} in this study")
+    return rater
+
+
+def _decided_pages(connection: Transaction, condition: sa.ColumnElement[bool]) -> list[Assignment]:
+    """Answered pages of unique pairs on which something was decided, oldest answer first."""
+    decided = sa.select(ratings.c.id).where(ratings.c.assignment_id == assignments.c.id, ratings.c.rating.is_not(None))
+    query = sa.select(*_ASSIGNMENT).where(
+        condition, assignments.c.slot_id.is_not(None), assignments.c.answered_at.is_not(None), decided.exists()
+    )
+    rows = connection.execute(query.order_by(assignments.c.answered_at, assignments.c.id))
+    return [Assignment(*row) for row in rows]
+
+
+def _count_if_wanted(connection: Transaction, page: Assignment) -> bool:
+    """Let an answer be one of its page's k where one is lacking; else it is surplus. Says which."""
+    counts = settle(connection, page)
+    if page.surplus == counts:
+        update = sa.update(assignments).where(assignments.c.id == page.id)
+        connection.execute(update.values(surplus=not counts))
+    return counts

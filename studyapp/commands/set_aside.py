@@ -1,0 +1,44 @@
+"""relstudy set-aside: a rater's ratings do not count for now, and their places go to others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("set-aside")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("rater")
+@click.option("--back", is_flag=True, help="Take the rater back.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
+    """Set a rater aside: their ratings are kept and marked, and their unique pairs go to others.
+
+    Whoever is at work gets the last page, with the way back of the outcome `set_aside`. `relstudy calibrate` leaves
+    their ratings out unless it is told --with-set-aside. `relstudy forget` is for good, and this is not.
+
+    \b
+    Examples:
+      relstudy set-aside my-study R7K2QXMB
+      relstudy set-aside my-study R7K2QXMB --back
+    """
+    from relstudy.common.console import print_json
+    from relstudy.studyapp.assignment.set_aside import set_aside as put
+    from relstudy.studyapp.assignment.set_aside import take_back
+    from relstudy.studyapp.commands.opening import open_database
+
+    _, store = open_database(folder)
+    if back:
+        counted, surplus = take_back(store, rater)
+        result = {"rater_id": rater, "set_aside": False, "pages_that_count": counted, "surplus_pages": surplus}
+        words = f"{rater} is back: {counted} of their pages count again, {surplus} had their ratings from others"
+    else:
+        pages = put(store, rater)
+        result = {"rater_id": rater, "set_aside": True, "pages_given_back": pages}
+        words = f"{rater} is set aside: {pages} pages of unique pairs are open to others again"
+    if as_json:
+        print_json(result)
+    else:
+        click.echo(f"{words}.")
+        click.echo(f"Next: relstudy export {folder}, which marks their ratings; calibrate leaves marked ones out.")

@@ -1,0 +1,32 @@
+"""Ratings of raters who were set aside have no part, unless asked for; and it is said."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import relstudy as rs
+from relstudy.common.errors import RelstudyError
+
+FRAME = pd.DataFrame(
+    {
+        "rater_id": list("aabb"),
+        "query_id": "q",
+        "result_id": list("xyxy"),
+        "rating": [1, 3, 3, 5],
+        "set_aside": [0, 0, 1, 1],
+    }
+)
+
+
+def test_they_are_left_out_with_a_note_and_taken_where_asked_for() -> None:
+    alone = rs.calibrate(FRAME, method="none")
+    assert alone.judgments["judgment"].tolist() == [1.0, 3.0] and alone.judgments["n_ratings"].tolist() == [1, 1]
+    assert any("2 ratings of 1 rater who was set aside are left out" in note for note in alone.notes)
+    both = rs.calibrate(FRAME, method="none", with_set_aside=True)
+    assert both.judgments["judgment"].tolist() == [2.0, 4.0] and not any("set aside" in note for note in both.notes)
+
+
+def test_a_table_of_none_but_these_is_refused() -> None:
+    with pytest.raises(RelstudyError, match="every rater was set aside"):
+        rs.read_ratings(FRAME.assign(set_aside="yes"))

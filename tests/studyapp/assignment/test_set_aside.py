@@ -1,0 +1,175 @@
+"""Who is set aside keeps their ratings and loses their places; who is taken back gets what is still free."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.raters import read_raters
+from relstudy.studyapp.assignment.set_aside import set_aside, take_back
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, slots
+from relstudy.studyapp.monitoring.export import judged_pairs, ratings_table
+from relstudy.studyapp.web.admin.access import set_password
+from tests.studyapp.browse import Browser
+from tests.studyapp.desk import Desk, toml
+from tests.studyapp.studies import Made
+
+
+def codes(desk: Desk) -> dict[int, str]:
+    with desk.store.read() as connection:
+        return {rater.id: rater.rater_id for rater in read_raters(connection)}
+
+
+def states(desk: Desk) -> dict[int, int]:
+    """How many slots are in each state."""
+    with desk.store.read() as connection:
+        return dict(connection.execute(sa.select(slots.c.state, sa.func.count()).group_by(slots.c.state)).all())  # type: ignore[arg-type]
+
+
+def test_places_go_to_others_ratings_stay_and_both_come_back(make_study: Callable[..., Made]) -> None:
+    made = make_study(toml(page=4), base_queries=0, unique_queries=3)
+    desk = Desk(made)
+    one = desk.newcomer("one")
+    for _ in range(2):
+        desk.answer(one, desk.next(one))
+    desk.next(one)
+    assert states(desk) == {DONE: 2, LEASED: 1}
+    assert set_aside(made.store, codes(desk)[one]) == 3
+    assert states(desk) == {OPEN: 3}
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert len(table) == 8 and set(table["set_aside"]) == {1} and judged_pairs(table).empty
+    other = desk.newcomer("other")
+    desk.answer(other, desk.next(other))
+    mine = {row[0] for row in table[["query_id"]].itertuples(index=False)}
+    taken = set(ratings_table(made.store, Study.load(made.folder)).query("set_aside == 0")["query_id"])
+    # of the two pages, the one that the other has rated meanwhile is surplus now
+    lost = len(mine & taken)
+    assert take_back(made.store, codes(desk)[one]) == (2 - lost, lost)
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert set(table["set_aside"]) == {0} and table["surplus"].sum() == 4 * lost
+    # nothing is over k, and the one who is back rates on where there is something left
+    desk.work_through(one)
+    desk.work_through(other)
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert table[table["surplus"] == 0].groupby("pair_id").size().tolist() == [1] * 12
+
+
+def test_an_answer_that_came_too_late_counts_in_place_of_who_is_set_aside(make_study: Callable[..., Made]) -> None:
+    made = make_study(toml(page=4, lease=1), base_queries=0, unique_queries=1)
+    desk = Desk(made)
+    late, quick = desk.newcomer("late"), desk.newcomer("quick")
+    position = desk.next(late)
+    desk.answer(quick, desk.next(quick, now=100.0), now=100.0)
+    desk.answer(late, position, now=101.0)
+    assert dict(desk.surplus()) == {late: True, quick: False}
+    assert set_aside(made.store, codes(desk)[quick]) == 0
+    assert dict(desk.surplus())[late] is False and states(desk) == {DONE: 1}
+    assert take_back(made.store, codes(desk)[quick]) == (0, 1)
+    assert dict(desk.surplus()) == {late: False, quick: True}
+
+
+def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    desk = Desk(made)
+    newcomer = desk.newcomer("one")
+    code = codes(desk)[newcomer]
+    with pytest.raises(RelstudyError, match="no rater 'RNOBODY'"):
+        set_aside(made.store, "RNOBODY")
+    with pytest.raises(RelstudyError, match="was not set aside"):
+        take_back(made.store, code)
+    set_aside(made.store, code)
+    with pytest.raises(RelstudyError, match="out of the study already"):
+        set_aside(made.store, code)
+
+
+def test_whoever_is_at_work_gets_the_last_page_with_a_way_back_and_goes_on_when_taken_back(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(
+        toml(page=4) + '[entry.outcomes]\nset_aside = "https://back.example.org/?who={id}"\n',
+        base_queries=0,
+        unique_queries=2,
+    )
+    browser = Browser(made.app)
+    browser.join()
+    form, filled = browser.page.form(browser.address), browser.filled()
+    (code,) = codes(Desk(made)).values()
+    set_aside(made.store, code)
+    browser.post(form.action, filled)
+    assert browser.status == 409 and "not saved" in browser.page.text and made.rows() == 0
+    for path in ("/rate", "/rate/1", "/questions", "/thanks", "/instructions", "/"):
+        browser.get(path)
+        assert browser.address == "/ended" and "Your part has ended" in browser.page.text, path
+    assert any(link.startswith("https://back.example.org/?who=") for link in browser.page.links)
+    take_back(made.store, code)
+    browser.get("/rate")
+    assert browser.address == "/rate/1"
+    assert browser.rate_all() == 2 and made.rows() == 8
+
+
+@pytest.mark.slow
+def test_set_aside_and_answers_at_once_leave_no_page_over_k_and_none_lost(make_study: Callable[..., Made]) -> None:
+    made = make_study(toml(page=1, k=1), base_queries=0, unique_queries=6)
+    desk = Desk(made)
+    people = [desk.newcomer(str(number)) for number in range(3)]
+    code = codes(desk)[people[0]]
+    failures: list[BaseException] = []
+
+    def work(rater: int) -> None:
+        browserless = Desk(made)
+        try:
+            while position := browserless.next(rater):
+                browserless.answer(rater, position)
+        except AssertionError:
+            pass  # the page went with the one who was set aside
+        except BaseException as error:
+            failures.append(error)
+
+    def swing() -> None:
+        try:
+            for _ in range(6):
+                set_aside(made.store, code)
+                take_back(made.store, code)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(rater,)) for rater in people] + [threading.Thread(target=swing)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    for rater in people:
+        desk.work_through(rater)
+    table = ratings_table(made.store, Study.load(made.folder))
+    counted = table[table["surplus"] == 0].groupby("pair_id").size()
+    assert set(counted) == {1} and len(counted) == 24 and states(desk) == {DONE: 24}
+
+
+def test_the_command_and_the_researchers_page_do_the_same(make_local: Callable[..., Made]) -> None:
+    made = make_local(toml(page=4), base_queries=0, unique_queries=2)
+    desk = Desk(made)
+    desk.work_through(desk.newcomer("one"))
+    (code,) = codes(desk).values()
+    done = CliRunner().invoke(main, ["set-aside", str(made.folder), code])
+    assert done.exit_code == 0 and "2 pages of unique pairs are open to others again" in done.stdout, done.output
+    set_password(made.folder, "correct horse battery")
+    admin = Browser(made.app)
+    admin.get("/admin/")
+    admin.send(admin.page.form("/admin/login"), password="correct horse battery")
+    page = admin.get("/admin/raters")
+    assert f"Take back {code}" in page.text and "set aside" in page.text
+    admin.get(f"/admin/set-aside/{code}")
+    admin.send(admin.page.form(f"/admin/set-aside/{code}"))
+    assert f"Set aside {code}" in admin.get("/admin/raters").text and states(desk) == {DONE: 2}
+    admin.get(f"/admin/set-aside/{code}")
+    admin.send(admin.page.form(f"/admin/set-aside/{code}"))
+    assert states(desk) == {OPEN: 2}
+    assert admin.post(f"/admin/set-aside/{code}", {"way": "aside"}) and admin.status == 400
