@@ -14,6 +14,7 @@ KEPT: dict[str, tuple[str, ...]] = {
         "rules",
         "id_parameter",
         "keep_parameters",
+        "group_parameter",
         "code_needs_decided",
         "failed_checks_allowed",
         "joins_per_address",

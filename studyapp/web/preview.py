@@ -122,7 +122,9 @@ def _endings(rater: Rater) -> list[Shown]:
         page = end_page(outcome, rater)
         return Shown(outcome, page.heading, lambda: show("message.html", page))
 
-    with_thanks = ("undecided", "full", "failed_checks")
+    limits = here.study.limits
+    is_limited = bool(here.study.groups) or limits.raters is not None or limits.ratings is not None
+    with_thanks = ("undecided", "failed_checks", *(() if is_limited else ("full",)))
     ways = here.study.possible_outcomes
     return [
         thanks(COMPLETED),

@@ -82,7 +82,7 @@ def test_every_page_is_shown_and_labelled_and_nothing_is_stored(make_study: Call
         *("consent", "screening", "instructions", "practice-1", "practice-1-told", "again"),
         *("block-1", "block-2", "block-2-check", "wait", "questions"),
         *("completed", "failed_checks", "full", "undecided"),
-        *("no_consent", "screened_out", "failed_practice", "paused", "closed"),
+        *("no_consent", "screened_out", "failed_practice", "set_aside", "paused", "closed"),
     ]
     for name, following in zip(listed, [*listed[1:], ""], strict=True):
         answer = client.get(f"/preview/{name}")
