@@ -11,6 +11,7 @@ import pandas as pd
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
+from relstudy.common.times import LEAST_SECONDS
 
 FLAGS = {
     "constant": "the same rating on every pair",
@@ -110,7 +111,7 @@ def rater_profiles(
         times = pd.Series(seconds).groupby(panel.rater).median().reindex(range(panel.n_raters)).to_numpy()
         frame["median_seconds"] = times
         with np.errstate(invalid="ignore"):
-            flags["too fast"] = times < FAST_SHARE * np.nanmedian(times)
+            flags["too fast"] = (times < FAST_SHARE * np.nanmedian(times)) & (np.nanmedian(times) >= LEAST_SECONDS)
     frame["flags"] = _joined(flags, panel.n_raters)
     first = ["rater_id", "n_base", "mean", "spread", "slope", "offset", "agreement", "flags"]
     return frame[[*first, *(name for name in frame if name not in first)]]

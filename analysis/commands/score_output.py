@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.analysis.verdict.measures import LETTERS_MEAN, MOST_IN_MATRIX
 from relstudy.common.console import print_table
 from relstudy.common.wording import count_of, percent, span
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from relstudy.analysis.verdict.verdict import Verdict
     from relstudy.common.estimates import Estimate
 
-LETTERS = {"pearson": "c", "average_precision": "p", "normalised_rank": "g"}
-MOST_IN_MATRIX = 12
 MOST_PAIRS = 12
 
 
@@ -95,10 +94,10 @@ def _print_told_apart(ranked: Standings) -> None:
     names = ranked.names
     if 2 < len(names) <= MOST_IN_MATRIX:
         click.echo()
-        click.echo("Row clearly better than column (Holm-corrected): c correlation, p pooled AP, g good above poor")
+        click.echo(f"Row clearly better than column (Holm-corrected): {LETTERS_MEAN}")
         numbers = [str(k) for k in range(1, len(names) + 1)]
         rows = [
-            [number, first, *(_letters(ranked, first, second) for second in names)]
+            [number, first, *("" if first == second else ranked.letters(first, second) or "·" for second in names)]
             for number, first in zip(numbers, names, strict=True)
         ]
         print_table(rows, ["", "", *numbers])
@@ -125,13 +124,6 @@ def _percent(figure: Estimate) -> str:
     if figure.value is None or figure.low is None or figure.high is None:
         return "–" if figure.value is None else f"{percent(figure.value)}"
     return f"{percent(figure.value)} ({percent(figure.low)} to {percent(figure.high)})"
-
-
-def _letters(ranked: Standings, first: str, second: str) -> str:
-    if first == second:
-        return ""
-    clear = ranked.clear_between(first, second)
-    return "".join(LETTERS[index] for index, each in clear.items() if each.better == first) or "·"
 
 
 def _print_measures(result: ScoreResult, ranked: Standings) -> None:

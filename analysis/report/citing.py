@@ -16,7 +16,7 @@ def citing_section(result: ScoreResult, raters: int | None, simulated: bool) -> 
         Paragraph(methods(result, raters, simulated)),
         Command(bibtex()),
     ]
-    return Section("cite", "Describe and cite this study", blocks, "Cite", folded=True)
+    return Section("cite", "Describe and cite this study", blocks, folded=True)
 
 
 def methods(result: ScoreResult, raters: int | None, simulated: bool) -> str:

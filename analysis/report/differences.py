@@ -5,12 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relstudy.analysis.report.layout import Block, Paragraph
-from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table
 from relstudy.analysis.report.words import INDEX_NAMES, clear, comparison_of, orders_agree
-from relstudy.analysis.scoring.compared import INDICES
+from relstudy.analysis.scoring.compared import INDICES, Ordering, share_of_draws
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.verdict.measures import LETTERS_MEAN, MEASURES, MOST_IN_MATRIX
+from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed_some
+
+
+def who_beats_whom(result: ScoreResult) -> list[Block]:
+    """By which measures each system is clearly better than each other; nothing where too many or none compare."""
+    ranked = standings(result)
+    names = ranked.names
+    if not 2 < len(names) <= MOST_IN_MATRIX or not ranked.measures:
+        return []
+    rows: list[list[Cell]] = [
+        [first, *("" if first == second else ranked.letters(first, second) or "·" for second in names)]
+        for first in names
+    ]
+    table = Table(
+        "clearly-better",
+        "By which measures the system of the row is clearly better than that of the column",
+        [Column("System"), *(Column(name) for name in names)],
+        rows,
+        note=f"{LETTERS_MEAN}; · by none. After Holm's correction for the number of pairs within a measure.",
+    )
+    return [table]
 
 
 def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
@@ -18,11 +40,7 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
     pairs = [(a.name, b.name) for i, a in enumerate(ordered) for b in ordered[i + 1 :]]
     known = any(each.proposed is not None for each in result.comparisons)
     columns = [Column("System"), Column("Against"), *([Column("Proposed pairs")] if known else [])]
-    for index in INDICES:
-        columns += [
-            Column(INDEX_NAMES[index], signed=True),
-            Column(f"p of {_short(index)}", p_value=True),
-        ]
+    columns += [Column(INDEX_NAMES[index], signed=True) for index in INDICES]
     rows: list[list[Cell]] = []
     sure = 0
     for first, second in pairs:
@@ -30,11 +48,13 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
         for index in INDICES:
             compared = comparison_of(result.comparisons, first, second, index)
             if compared is None:
-                row += [Estimate.missing("not compared"), None]
+                row.append(Estimate.missing("not compared"))
                 continue
             sure += index == "pearson" and clear(compared, result)
             as_is = compared.first == first
-            row += [compared.difference if as_is else compared.difference.negated(), _p(compared.p_holm)]
+            row.append(
+                DifferenceWithP(compared.difference if as_is else compared.difference.negated(), compared.p_holm)
+            )
         rows.append(row)
     summary = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
     table = Table(
@@ -43,7 +63,9 @@ def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Blo
         columns,
         rows,
         note="The first system's figure minus the second's: above zero the first is better, but below zero in "
-        "normalised rank. p is corrected for the number of pairs (Holm).",
+        "normalised rank. p is corrected for the number of pairs within a measure (Holm); the interval is not, so it "
+        "can leave out 0 though p is not small. Whoever chooses among the measures afterwards makes three times as "
+        "many comparisons.",
         shown=30,
     )
     return [Paragraph(summary), table]
@@ -56,54 +78,41 @@ def _who_proposed(result: ScoreResult, first: str, second: str) -> str:
     return {0: "neither", 1: ", ".join(compared.proposed), 2: "both"}[len(compared.proposed)]
 
 
-def _short(index: str) -> str:
-    return {"pearson": "correlation", "average_precision": "precision", "normalised_rank": "rank"}[index]
-
-
-def _p(value: float | None) -> Cell:
-    if value is None:
-        return Estimate.missing("")
-    return value
-
-
-def agreement(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
-    """The order of systems by each index, how alike these are, and how sure the first place is."""
+def agreement(result: ScoreResult) -> list[Block]:
+    """Whether the indices put the systems in one order, and how often each comes first."""
     blocks: list[Block] = []
     summary = orders_agree(result)
     if summary:
         blocks.append(Paragraph(summary))
-    orderings = {ordering.index: ordering for ordering in result.orderings}
-    if any(ordering.first for ordering in orderings.values()):
-        columns = [Column("System"), *(Column(INDEX_NAMES[index], 0, percent=True) for index in orderings)]
-        rows: list[list[Cell]] = [
-            [system.name, *(_share(ordering.first.get(system.name)) for ordering in orderings.values())]
-            for system in ordered
-        ]
+    for ordering in result.orderings:
+        said = first_places(ordering)
+        if said:
+            blocks.append(Paragraph(said))
+    if blocks and any(ordering.first for ordering in result.orderings):
         blocks.append(
-            Table(
-                "first",
-                "How often each system comes first when queries are drawn again, by index.",
-                columns,
-                rows,
-                note="The share of bootstrap replicates. It is not the chance that the system is truly the best: of "
-                "eight equal ones, the one that leads comes first in about half of the replicates.",
-            )
-        )
-    taus: list[list[Cell]] = [
-        [f"{INDEX_NAMES[each.first]} and {INDEX_NAMES[each.second].lower()}", each.tau] for each in result.agreement
-    ]
-    if taus:
-        blocks.append(
-            Table(
-                "orders",
-                "How alike two indices order the systems.",
-                [Column("Indices"), Column("Kendall's tau")],
-                taus,
-                note="1: the same order; 0: no relation; −1: the reverse.",
+            Paragraph(
+                "That is the share of bootstrap replicates, not the chance that the system is truly the best: of eight "
+                "equal ones, the one that leads comes first in about half of them.",
+                quiet=True,
             )
         )
     return blocks
 
 
-def _share(value: float | None) -> Cell:
-    return Estimate.missing("not scored by all") if value is None else value
+def first_places(ordering: Ordering) -> str:
+    """How often systems came first by an index when queries were drawn again, in a sentence; empty where not known.
+
+    Examples
+    --------
+    >>> first_places(Ordering("pearson", ("a", "b", "c"), {"a": 0.784, "b": 0.216, "c": 0.0}, 9))
+    'By correlation a came first in 78 % and b in 22 % of the redrawn samples of queries, c never.'
+    """
+    if not ordering.first:
+        return ""
+    order = sorted(ordering.first, key=lambda name: -ordering.first[name])
+    ever = [name for name in order if ordering.first[name] > 0]
+    never = [name for name in order if ordering.first[name] == 0]
+    shares = [f"{name} in {share_of_draws(ordering.first[name])}" for name in ever]
+    shares[0] = shares[0].replace(f"{ever[0]} in", f"{ever[0]} came first in", 1)
+    nobody = f", {listed_some(never)} never" if never else ""
+    return f"By {MEASURES[ordering.index]} {listed_some(shares)} of the redrawn samples of queries{nobody}."

@@ -25,7 +25,7 @@ INDICES = {
     "normalised_rank": "Normalised rank",
 }
 SHARE = "relevant_share"
-BEFORE = "paper"
+BEFORE = ("paper", "truth", "cite")
 NOTHING = 0.99
 """A mean ratio of widths above this is no gain."""
 
@@ -36,7 +36,7 @@ def with_judges(page: Page, folder: Path, options: ScoringOptions, judgments: Pa
     if not files:
         return page
     section = judges_section(folder, files, options, judgments)
-    at = next((k for k, each in enumerate(page.sections) if each.id == BEFORE), len(page.sections))
+    at = next((k for k, each in enumerate(page.sections) if each.id in BEFORE), len(page.sections))
     return replace(page, sections=[*page.sections[:at], section, *page.sections[at:]])
 
 
@@ -58,7 +58,7 @@ def judges_section(
             blocks += _blocks_of(study, plain)
         except RelstudyError as error:
             blocks.append(Paragraph(f"It adds nothing: {error}."))
-    return Section("judges", "With an automatic judge", blocks, "Judges")
+    return Section("judges", "With an automatic judge", blocks)
 
 
 def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
@@ -71,13 +71,19 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
             f"{numbers['queries']:,} queries."
         )
     ]
-    notes: Sequence[str] = study.notes
-    if study.candidates:
-        assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES)
-        figures = Folded("Every figure, with and without its help", [_table(assisted)])
-        blocks = [Paragraph(_gain(assisted, len(study.pairs))), *blocks, figures]
-        notes = (*notes, *assisted.notes)
-    return [*blocks, *([Paragraph(" ".join(notes), quiet=True)] if notes else [])]
+    if not study.candidates:
+        return [*blocks, *_said(study.notes)]
+    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES)
+    figures = [_table(assisted), *_said((*study.notes, *assisted.notes))]
+    return [
+        Paragraph(_gain(assisted, len(study.pairs))),
+        *blocks,
+        Folded("Every figure, with and without its help", figures),
+    ]
+
+
+def _said(notes: Sequence[str]) -> list[Block]:
+    return [Paragraph(" ".join(notes), quiet=True)] if notes else []
 
 
 def _gain(assisted: AssistedScores, judged: int) -> str:
@@ -125,9 +131,9 @@ def _table(assisted: AssistedScores) -> Table:
         [
             Column("System"),
             Column("Index"),
-            Column("People alone", 3),
-            Column("With the judge", 3),
-            Column("Width", 2),
+            Column("People alone"),
+            Column("With the judge"),
+            Column("Width"),
         ],
         rows,
         note="Width: of the interval with the judge against that of people alone. Shares are of the judge's pairs.",

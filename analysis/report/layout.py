@@ -1,27 +1,12 @@
-"""A page: sections of paragraphs, sentences, pictures and tables, and how they become HTML."""
+"""A page: sections of paragraphs, sentences, pictures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
 
-from relstudy.analysis.report.tables import (
-    NONE,
-    Cell,
-    Column,
-    Table,
-    number,
-    shown_integer,
-    shown_interval,
-    shown_number,
-)
+from relstudy.analysis.report.tables import Table
 from relstudy.common.estimates import Estimate
-from relstudy.common.figures import theme_choice_css
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 @dataclass(frozen=True)
@@ -75,12 +60,14 @@ class Picture:
 
     Parameters
     ----------
-    wide : a row of its own for each, which scrolls on a narrow screen; its region is then called `name`
+    wide : a row of its own for each; its region is then called `name`
+    narrow : the same drawings as wide as a telephone, shown there instead; or none
     """
 
     drawings: Sequence[str]
     caption: str
     wide: bool = False
+    narrow: Sequence[str] = ()
     name: str = "Picture"
 
     @property
@@ -180,7 +167,7 @@ Block = (
 
 @dataclass(frozen=True)
 class Section:
-    """One heading of the page, what stands under it, and a shorter name for the list of sections.
+    """One heading of the page, and what stands under it.
 
     `bare` keeps the heading for those who cannot see the page; `folded` shows the heading alone until it is opened.
     """
@@ -188,7 +175,6 @@ class Section:
     id: str
     heading: str
     blocks: Sequence[Block]
-    short: str = ""
     bare: bool = False
     folded: bool = False
 
@@ -202,7 +188,7 @@ class Page:
     title : the page's heading
     kind : what sort of page it is, in two or three words above the title
     lead : the paragraphs under the title
-    banner : what must be known before anything is read, above the title; or empty
+    banner : what must be known before anything is read, under the title: its first words, and the rest
     sections : in reading order
     """
 
@@ -210,7 +196,7 @@ class Page:
     kind: str
     lead: Sequence[str]
     sections: Sequence[Section]
-    banner: str = ""
+    banner: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sections", _with_files_apart(self.sections))
@@ -221,14 +207,9 @@ class Page:
 
     def html(self) -> str:
         """The page as one HTML text that needs nothing else."""
-        environment = _environment()
-        blocks = environment.get_template("blocks.html").module
-        style = theme_choice_css() + "\n" + environment.get_template("page.css").render()
-        from markupsafe import Markup
+        from relstudy.analysis.report.rendering import html_of
 
-        return environment.get_template("page.html").render(
-            page=self, style=Markup(style), version=_version(), show=_shower(blocks)
-        )
+        return html_of(self)
 
 
 def _tables(blocks: Sequence[Block]) -> list[Table]:
@@ -254,97 +235,3 @@ def _with_files_apart(sections: Sequence[Section]) -> list[Section]:
         return table
 
     return [replace(section, blocks=[apart(block) for block in section.blocks]) for section in sections]
-
-
-def _shower(macros: Any) -> Callable[[Block], str]:
-    names = {
-        Paragraph: "paragraph",
-        Heading: "heading",
-        Sentences: "sentences",
-        Terms: "terms",
-        Command: "command",
-        Picture: "picture",
-        Table: "table",
-        Answer: "answer",
-        Overview: "overview",
-        Examples: "examples",
-        Figures: "figures",
-    }
-
-    def show(block: Block) -> str:
-        given: Any = block
-        if isinstance(block, Folded):
-            folded: str = macros.folded(block.summary, [show(each) for each in block.blocks])
-            return folded
-        if isinstance(block, Table):
-            given = _table_for_page(block)
-        elif isinstance(block, Picture):
-            given = _picture_for_page(block)
-        text: str = getattr(macros, names[type(block)])(given)
-        return text
-
-    return show
-
-
-def _picture_for_page(picture: Picture) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    # the drawings are our own SVG, in which every text that came from a table was escaped when it was drawn
-    drawings = [Markup(drawing) for drawing in picture.drawings]
-    return {"drawings": drawings, "caption": picture.caption, "layout": picture.layout, "name": picture.name}
-
-
-def _table_for_page(table: Table) -> dict[str, Any]:
-    rows = table.rows if table.shown is None else table.rows[: table.shown]
-    best = table.marked()
-    return {
-        "id": f"table-{table.file}",
-        "name": table.file,
-        "caption": table.caption,
-        "note": table.note,
-        "columns": [{"name": c.name, "numeric": table.numeric(i)} for i, c in enumerate(table.columns)],
-        "rows": [
-            [_cell_for_page(cell, table.columns[j], (i, j) in best) for j, cell in enumerate(row)]
-            for i, row in enumerate(rows)
-        ],
-        "hidden": len(table.rows) - len(rows),
-        "csv": table.data_address("csv"),
-        "latex": table.data_address("latex"),
-    }
-
-
-def _cell_for_page(cell: Cell, column: Column, best: bool) -> dict[str, Any]:
-    if isinstance(cell, str) or cell is None:
-        return {"kind": "text", "text": cell if cell else ""}
-    if isinstance(cell, int) and not column.percent:
-        return {"kind": "number", "text": shown_integer(cell), "note": "", "why": False, "best": best}
-    value = number(cell)
-    note = shown_interval(cell, column)
-    if value is None and isinstance(cell, Estimate):
-        note = cell.reason or ""
-    return {
-        "kind": "number",
-        "text": NONE if value is None else shown_number(value, column),
-        "note": note,
-        "why": value is None,
-        "best": best,
-    }
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("relstudy.analysis.report"),
-        autoescape=lambda name: name is None or name.endswith(".html"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("relstudy")

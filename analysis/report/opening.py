@@ -8,14 +8,24 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report.collection import Items
-from relstudy.analysis.report.layout import Answer, Block, Example, Examples, Overview, OverviewRow, Paragraph, Section
+from relstudy.analysis.report.layout import (
+    Answer,
+    Block,
+    Example,
+    Examples,
+    Folded,
+    Overview,
+    OverviewRow,
+    Paragraph,
+    Section,
+)
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.wording import count_of
 
 MOST_ROWS = 30
-EACH_WAY = 2
+EACH_WAY = 3
 """Examples of a system that people rate high and it low, and as many the other way round."""
 SYSTEMS_WITH_EXAMPLES = 2
 
@@ -27,9 +37,11 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
     blocks: list[Block] = [
         Answer(verdict.headline, [" ".join(verdict.reasons), " ".join(verdict.quality)], [*settle, *missing]),
         overview(result, verdict),
-        *(Paragraph(note, quiet=True) for note in result.notes),
     ]
-    return Section("answer", "The answer", blocks, "Answer", bare=True)
+    if result.notes:
+        said = f"{len(result.notes)} more things" if len(result.notes) > 1 else "One more thing"
+        blocks.append(Folded(f"{said} to know of these figures", [Paragraph(note) for note in result.notes]))
+    return Section("answer", "The answer", blocks, bare=True)
 
 
 def overview(result: ScoreResult, verdict: Verdict) -> Overview:
@@ -55,10 +67,13 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
     ends = [end for row in rows for end in (row.estimate.low, row.estimate.value) if end is not None]
     low = min(0.0, np.floor(5 * min(ends)) / 5 if ends else 0.0)
     over = "over the whole collection" if result.collection else "on the rated pairs"
-    told = f"Dot and bar: agreement with people {over} (correlation) and its {100 * result.options.level:g} % range"
+    told = f"Dot and line: agreement with people {over} (correlation) and its {100 * result.options.level:g} % range"
     if ranked.runs:
-        told += "; a black bar joins systems that are not told apart"
-    told += ". In 100: how often a good match is above a poor one, whatever the query, and within one query's results."
+        told += "; a thick bar joins systems that are not told apart"
+    told += (
+        ". Good above poor: how often a good match is above a poor one, whatever the query of either, and among the "
+        "results of one query."
+    )
     if len(ranked.names) > len(names):
         told += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
     return Overview(rows, float(low), verdict.reachable, told)
@@ -119,7 +134,7 @@ def disagreements_section(
             quiet=True,
         ),
     ]
-    return Section("disagreements", "Where systems and people disagree most", blocks, "Disagreements")
+    return Section("disagreements", "Where systems and people disagree most", blocks)
 
 
 def _examples(

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WIDE, NARROW = 6.9, 3.4
+"""Inches: of a picture with a row of its own, and of its twin for telephones, whose letters keep their size."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """A curve: x and y [points], ascending in x."""
@@ -24,71 +28,91 @@ class Trace:
     y: np.ndarray
 
 
-def intervals(
-    title: str,
-    estimates: Mapping[str, Estimate],
-    *,
-    zero: float | None = None,
-    zero_label: str = "",
-    better: str = "",
-) -> str:
-    """One dot and its interval for each name, first on top.
+@dataclass(frozen=True)
+class Panel:
+    """One measure of a picture of intervals.
 
     Parameters
     ----------
-    title : what is measured; also the picture's title
-    estimates : in the order shown; a missing one is named and has no dot
-    zero : where a line of reference stands
-    zero_label : what it means
-    better : written under the axis, such as "higher is better"
+    title : what is measured
+    estimates : by system; a missing one has no dot
+    zero, zero_label : where a line of reference stands, and what it means
     """
-    names = list(estimates)
-    height = 0.95 + 0.27 * len(names)
-    with drawing(3.1, height) as figure:
-        axes = figure.add_subplot()
-        axes.set_title(title)
-        axes.grid(False, axis="y")
-        if zero is not None:
-            axes.axvline(zero, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
-        for row, estimate in enumerate(estimates.values()):
-            if estimate.value is None:
-                continue
-            if estimate.low is not None and estimate.high is not None:
-                axes.plot([estimate.low, estimate.high], [row, row], color=SERIES[0], linewidth=2.2, alpha=0.7)
-            axes.plot([estimate.value], [row], "o", color=SERIES[0], markersize=5.5, markeredgewidth=0)
-        axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_yticks(range(len(names)), [shortened(name) for name in names])
-        axes.tick_params(axis="y", labelcolor=INK)
-        axes.spines["left"].set_visible(False)
-        axes.locator_params(axis="x", nbins=5)
-        axes.margins(x=0.06)
-        if zero is not None and zero_label:
-            left, right = axes.get_xlim()
-            beside = 3 if zero < (left + right) / 2 else -3
-            axes.annotate(
-                zero_label,
-                (zero, 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(beside, 3),
-                textcoords="offset points",
-                ha="left" if beside > 0 else "right",
-                color=MUTED,
-                fontsize=8,
-            )
-        axes.set_xlabel(better, color=MUTED)
-        spoken = "; ".join(f"{name} {estimate}" for name, estimate in estimates.items())
-        return svg(figure, f"{title}, {better}: {spoken}")
+
+    title: str
+    estimates: Mapping[str, Estimate]
+    zero: float | None = None
+    zero_label: str = ""
 
 
-def strips(values: Mapping[str, np.ndarray]) -> str:
+def intervals(panels: Sequence[Panel], narrow: bool = False) -> str:
+    """One dot and its interval for each name, first on top; the panels share one column of names.
+
+    Parameters
+    ----------
+    panels : all of the same names, in the order shown
+    narrow : as wide as a telephone, the panels beneath one another
+    """
+    names = list(panels[0].estimates)
+    height = 0.27 * len(names)
+    rows, columns = (len(panels), 1) if narrow else (1, len(panels))
+    with drawing(NARROW if narrow else max(2.9 * len(panels), 3.4), rows * (0.95 + height)) as figure:
+        for place, panel in enumerate(panels):
+            axes = figure.add_subplot(rows, columns, place + 1)
+            _draw_intervals(axes, panel)
+            named = narrow or place == 0
+            axes.set_yticks(range(len(names)), [shortened(name) if named else "" for name in names])
+        spoken = "; ".join(
+            f"{panel.title}: " + ", ".join(f"{name} {estimate}" for name, estimate in panel.estimates.items())
+            for panel in panels
+        )
+        return svg(figure, f"{spoken}{' (narrow)' if narrow else ''}")
+
+
+def _draw_intervals(axes: Axes, panel: Panel) -> None:
+    axes.set_title(panel.title, pad=16)
+    axes.grid(False, axis="y")
+    if panel.zero is not None:
+        axes.axvline(panel.zero, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+    for row, estimate in enumerate(panel.estimates.values()):
+        if estimate.value is None:
+            continue
+        if estimate.low is not None and estimate.high is not None:
+            axes.plot([estimate.low, estimate.high], [row, row], color=SERIES[0], linewidth=2.2, alpha=RANGE)
+        axes.plot([estimate.value], [row], "o", color=SERIES[0], markersize=5.5, markeredgewidth=0)
+    axes.set_ylim(len(panel.estimates) - 0.4, -0.6)
+    axes.tick_params(axis="y", labelcolor=INK)
+    axes.spines["left"].set_visible(False)
+    axes.locator_params(axis="x", nbins=5)
+    axes.margins(x=0.06)
+    if panel.zero is None or not panel.zero_label:
+        return
+    left, right = axes.get_xlim()
+    beside = "left" if panel.zero < (left + right) / 2 else "right"
+    # above the axis, where no bar can be
+    axes.annotate(
+        panel.zero_label, (panel.zero, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+        textcoords="offset points", ha=beside, va="bottom", color=MUTED, fontsize=8,
+    )  # fmt: skip
+
+
+def band_between(axes: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """A band with edges: the shade is too pale to be seen by everybody."""
+    axes.fill_between(x, low, high, color=SERIES[0], alpha=SHADE, linewidth=0, zorder=1.5)
+    for edge in (low, high):
+        axes.plot(x, edge, color=SERIES[0], alpha=EDGE, linewidth=0.8, zorder=1.6)
+
+
+def strips(values: Mapping[str, np.ndarray], narrow: bool = False) -> str:
     """A strip of dots for each name, first on top, with a line at its mean.
 
     Parameters
     ----------
     values : of each query, 0 to 100
+    narrow : as wide as a telephone
     """
     names = list(values)
-    with drawing(6.9, 0.7 + 0.34 * len(names)) as figure:
+    with drawing(NARROW if narrow else WIDE, 0.7 + 0.34 * len(names)) as figure:
         axes = figure.add_subplot()
         axes.grid(False, axis="y")
         axes.axvline(50, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
@@ -104,109 +128,15 @@ def strips(values: Mapping[str, np.ndarray]) -> str:
         axes.tick_params(axis="y", labelcolor=INK)
         axes.spines["left"].set_visible(False)
         axes.set_xlabel("Good above poor, in 100")
-        return svg(figure, "By query: " + "; ".join(f"{name} mean {each.mean():.0f}" for name, each in values.items()))
+        means = "; ".join(f"{name} mean {each.mean():.0f}" for name, each in values.items())
+        return svg(figure, f"By query{', narrow' if narrow else ''}: {means}")
 
 
 LEADERS = 2
 """Systems that stand out in colour; the rest stand back in grey."""
-NAMED = 12
-"""Lines that are named; more names would cover the lines."""
-NAMES_AT = 0.3
-"""Recall at which names stand: further right all lines run together."""
-NAME_HEIGHT, ABOVE = 0.05, 0.06
-DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 2, 1, 2, 1, 2)), (0, (2, 2)))
-STEADY = 0.05
-"""Recall below which a curve rests on too few good matches to be drawn."""
-
-
-def precision_recall(curves: Mapping[str, Trace], share_relevant: float | None) -> str:
-    """Precision against recall: the leaders in colour, the others in grey and dashes, each named at its line.
-
-    Parameters
-    ----------
-    curves : recall and precision by system, best first
-    share_relevant : precision of a random order, drawn as a line of reference
-    """
-    with drawing(6.9, 4.1) as figure:
-        axes = figure.add_subplot()
-        if share_relevant is not None:
-            axes.axhline(share_relevant, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=3)
-            axes.annotate(
-                "guessing", (1.0, share_relevant), xytext=(10, 0), textcoords="offset points", va="center",
-                color=MUTED, annotation_clip=False,
-            )  # fmt: skip
-        for number, trace in reversed(list(enumerate(curves.values()))):
-            steady = trace.x >= STEADY
-            leads = number < LEADERS
-            axes.plot(
-                trace.x[steady],
-                trace.y[steady],
-                color=SERIES[number] if leads else MUTED,
-                linewidth=2.0 if leads else 1.1,
-                linestyle=DASHES[number % len(DASHES)],
-                drawstyle="steps-pre",
-                zorder=2.5 if leads else 2,
-            )
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, 1.02)
-        axes.set_xlabel("Recall: share of all good matches that are found")
-        axes.set_ylabel("Precision: share of what is found that is good")
-        _name_lines(axes, dict(list(curves.items())[:NAMED]))
-        return svg(figure, f"Precision against recall of {', '.join(curves)}; the best by average precision first")
-
-
-def _name_lines(axes: Axes, curves: Mapping[str, Trace]) -> None:
-    """Write each name above its line where the lines are apart, moved until none covers another."""
-    heights = [height_at(trace, NAMES_AT) for trace in curves.values()]
-    places = spread_out([height + ABOVE for height in heights], NAME_HEIGHT, 0.02, 1.0)
-    for number, (system, height, place) in enumerate(zip(curves, heights, places, strict=True)):
-        leads = number < LEADERS
-        axes.plot([NAMES_AT, NAMES_AT + 0.035], [height, place], color=MUTED, linewidth=0.8, zorder=4)
-        axes.plot([NAMES_AT], [height], "o", color=SERIES[number] if leads else MUTED, markersize=3, zorder=4)
-        axes.annotate(
-            shortened(system),
-            (NAMES_AT + 0.045, place),
-            va="center",
-            fontsize=8.5,
-            color=SERIES[number] if leads else INK,
-            fontweight="bold" if leads else "normal",
-            zorder=5,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
-        )
-
-
-def height_at(trace: Trace, x: float) -> float:
-    """The height of a curve as it is drawn: each step has the height of the point at its right end.
-
-    Examples
-    --------
-    >>> height_at(Trace(np.array([0.1, 1.0]), np.array([0.9, 0.2])), 0.3)
-    0.2
-    """
-    return float(trace.y[min(int(np.searchsorted(trace.x, x)), len(trace.y) - 1)])
-
-
-def spread_out(heights: Sequence[float], least: float, low: float, high: float) -> list[float]:
-    """Places near the heights, in their order, at least `least` apart and between low and high where there is room.
-
-    Examples
-    --------
-    >>> [round(place, 2) for place in spread_out([0.5, 0.51, 0.9], 0.1, 0, 1)]
-    [0.5, 0.6, 0.9]
-    >>> [round(place, 2) for place in spread_out([0.99, 1.0], 0.1, 0.0, 1.0)]
-    [0.9, 1.0]
-    """
-    order = sorted(range(len(heights)), key=lambda i: (heights[i], -i))
-    places = [0.0] * len(heights)
-    floor = low
-    for i in order:
-        places[i] = max(heights[i], floor)
-        floor = places[i] + least
-    ceiling = high
-    for i in reversed(order):
-        places[i] = min(places[i], ceiling)
-        ceiling = places[i] - least
-    return places
+SOLID, RANGE, EDGE, SHADE = 1.0, 0.75, 0.75, 0.18
+"""How opaque a line, an interval's bar, a band's edge and a band's inside are drawn. What carries uncertainty keeps a
+contrast of 3 to 1 with the page in light and dark; the inside of a band does not, so a band has edges."""
 
 
 def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: Sequence[bool]) -> str:
@@ -310,7 +240,7 @@ def mapping(
         axes.set_title(f"{shortened(system, 24)}: {method}")
         axes.scatter(x, judgments[::step], s=4, color=MUTED, alpha=0.45, linewidths=0, rasterized=False)
         if band is not None:
-            axes.fill_between(line.x, *band, color=SERIES[0], alpha=0.18, linewidth=0)
+            band_between(axes, line.x, *band)
         axes.plot(line.x, line.y, color=PAPER, linewidth=4)
         axes.plot(line.x, line.y, color=SERIES[0], linewidth=2)
         axes.set_xlabel("System's score")

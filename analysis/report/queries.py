@@ -17,8 +17,16 @@ MOST_SYSTEMS = 12
 WORST = 5
 
 
-def queries_section(result: ScoreResult, verdict: Verdict, items: Items | None = None) -> Section | None:
-    """How often a good match is above a poor one within each query; None where no query defines it."""
+def queries_section(
+    result: ScoreResult, verdict: Verdict, items: Items | None = None, with_pictures: bool = True
+) -> Section | None:
+    """How often a good match is above a poor one within each query; None where no query defines it.
+
+    Parameters
+    ----------
+    items : what queries and results are, where the study's folder knows
+    with_pictures : whether the worst queries are shown as small pictures
+    """
     above = 1 - result.per_query.pivot(index="query_id", columns="system", values="normalised_rank")
     names = [name for name in verdict.standings.names if above[name].notna().any()][:MOST_SYSTEMS]
     if not names:
@@ -26,20 +34,24 @@ def queries_section(result: ScoreResult, verdict: Verdict, items: Items | None =
     blocks: list[Block] = []
     if verdict.within is not None:
         blocks.append(Paragraph(verdict.within.sentence(1 - result.options.level)))
+    by_name = {name: 100 * above[name].dropna().to_numpy() for name in names}
     blocks.append(
         Picture(
-            [pictures.strips({name: 100 * above[name].dropna().to_numpy() for name in names})],
+            [pictures.strips(by_name)],
             "Each dot is a query: how often, in 100, a good match is above a poor one among its rated results. The "
             "line is the mean; 50 is what guessing gives.",
             wide=True,
+            narrow=[pictures.strips(by_name, narrow=True)],
             name="Queries",
         )
     )
-    blocks.append(_worst(result, names, above, items))
-    return Section("queries", "Query by query", blocks, "Queries")
+    blocks.append(_worst(result, names, above, items, with_pictures))
+    return Section("queries", "Query by query", blocks)
 
 
-def _worst(result: ScoreResult, names: list[str], above: pd.DataFrame, items: Items | None) -> Table:
+def _worst(
+    result: ScoreResult, names: list[str], above: pd.DataFrame, items: Items | None, with_pictures: bool
+) -> Table:
     own = result.per_query[result.per_query["system"] == names[0]]
     rank = {name: ranks_of(result, name) for name in names[:4]}
     pairs = dict(zip(own["query_id"], own["pairs"], strict=True))
@@ -57,6 +69,7 @@ def _worst(result: ScoreResult, names: list[str], above: pd.DataFrame, items: It
         f"The {len(worst)} queries on which {names[0]} does worst: how often a good match is above a poor one",
         columns,
         rows,
+        pictures={query: items.thumbnail(query) for query in worst} if items and with_pictures else {},
         note="All queries are in per_query.csv, which `relstudy score --out` writes.",
     )
 

@@ -18,6 +18,7 @@ from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import scored_rows, within_item_variance
 from relstudy.common.estimates import Estimate
+from relstudy.common.times import LEAST_SECONDS
 from relstudy.common.wording import count_of
 
 RATERS_SHOWN = 25
@@ -108,22 +109,24 @@ def _raters_table(raters: pd.DataFrame, numbers: pd.DataFrame) -> Table:
     names = [name for name in HEADINGS if name in raters]
     flags = flags_of(raters)
     order = sorted(range(len(raters)), key=lambda i: (flags[i] == "", i))
-    columns = [Column("Rater"), *(HEADINGS[name] for name in names), Column("Flags")]
+    flagged = bool((flags != "").any())
+    columns = [Column("Rater"), *(HEADINGS[name] for name in names), *([Column("Flags")] if flagged else [])]
     rows: list[list[Cell]] = []
     for i in order:
         row: list[Cell] = [str(raters["rater_id"].iloc[i])]
         for name in names:
             value = float(numbers[name].iloc[i])
             whole = HEADINGS[name].digits == 0
-            row.append(Estimate.missing("") if not np.isfinite(value) else int(value) if whole else value)
-        rows.append([*row, str(flags[i])])
+            known = np.isfinite(value) and not (name == "median_seconds" and value < LEAST_SECONDS)
+            row.append(Estimate.missing("") if not known else int(value) if whole else value)
+        rows.append([*row, *([str(flags[i])] if flagged else [])])
     return Table(
         "raters",
         "Each rater's leniency (mean), use of the scale (spread), calibration line and agreement with the others.",
         columns,
         rows,
         note="Calibrated = slope × rating + offset. Agreement is the correlation with the mean of the other raters on "
-        "the same pairs. Raters with a flag come first.",
+        "the same pairs." + (" Raters with a flag come first." if flagged else ""),
         shown=RATERS_SHOWN,
     )
 

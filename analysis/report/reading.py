@@ -136,8 +136,8 @@ def reading_graded(names: Sequence[str]) -> list[Term]:
         "nDCG": "The judgments of a query's first results added up, later places counting less, as a share of what the "
         "best order would reach. The number behind @ says how many results are looked at.",
         "P@": "The share of good matches among a query's first results.",
-        "AP": "Average precision within each query, then the mean over queries. Condensed, it is over the judged "
-        "pairs alone, and higher than average precision above, because most poor matches of a query were never judged.",
+        "AP": "Average precision within each query, then the mean over queries (MAP). Condensed, it is over the judged "
+        "pairs alone, and higher than the pooled one above, because most poor matches of a query were never judged.",
         "RR": "One over the place of a query's first good match: 1 when it comes first, 0.5 when second.",
     }
     terms = []

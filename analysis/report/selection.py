@@ -55,10 +55,10 @@ def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
     table = table.sort_values("round", kind="stable")
     several = table["round"].nunique() > 1
     columns = [Column("Pairs proposed by"), *([Column("Round")] if several else []), Column("Ratings")]
-    columns += [Column(f"{value:g}", 0, percent=True) for value in categories] + [Column("Uniformity error", 3)]
+    columns += [Column(f"{value:g}", 0, percent=True) for value in categories] + [Column("Uniformity error")]
     cells: list[list[Cell]] = []
     for entry in table.to_dict("records"):
-        name = {"all": "all pairs", RANDOM: "a draw at random"}.get(str(entry["source"]), str(entry["source"]))
+        name = {"all": "all pairs", RANDOM: "drawn at random"}.get(str(entry["source"]), str(entry["source"]))
         row: list[Cell] = [name, *([str(entry["round"])] if several else []), int(entry["responses"])]
         row += [_share(entry[f"share_{value:g}"]) for value in categories]
         cells.append([*row, _share(entry["error"])])
@@ -125,7 +125,7 @@ def by_source(
                     "selected the pairs.",
                     [
                         Column("Mapping"),
-                        *(Column("Random pairs" if name == RANDOM else f"Pairs by {name}") for name in shown),
+                        *(Column("Drawn at random" if name == RANDOM else f"Pairs by {name}") for name in shown),
                         Column("Mean"),
                         Column("All"),
                     ],
@@ -199,7 +199,9 @@ def ranks(result: ScoreResult) -> Table:
         columns,
         rows,
         note="0 is best. Weighted is the index used on this page; Eq. 5.3 treats all judged pairs alike; Eq. 5.5 is "
-        "the paper's correction for sampling, which follows ranks and not the design.",
+        "the paper's correction for sampling, which follows ranks and not the design. Systems that look alike by "
+        "Eq. 5.3 can differ by the weighted index: the judged pairs hold far more good matches, and fewer of the poor "
+        "ones that nobody proposed, than the collection does.",
         best=(("Weighted", "min"),) if len(rows) > 1 else (),
     )
 
@@ -235,9 +237,9 @@ def variants(result: ScoreResult) -> list[Block]:
         table = Table(
             f"variants-{stem}",
             f"Variants of {stem} (compare table {'5.10' if features else '5.7'} of the paper).",
-            [Column("Variant"), Column("Correlation"), Column("Average precision"), Column("Normalised rank")],
+            [Column("Variant"), Column("Correlation"), Column("Pooled AP"), Column("Normalised rank")],
             rows,
-            best=(("Correlation", "max"), ("Average precision", "max"), ("Normalised rank", "min")),
+            best=(("Correlation", "max"), ("Pooled AP", "max"), ("Normalised rank", "min")),
         )
         blocks += [table, *_orders_sentence(result, members, f"the variants of {stem}")]
     if blocks:

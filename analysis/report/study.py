@@ -15,7 +15,7 @@ from relstudy.analysis.report import scored, selection
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import StudyTables
-from relstudy.analysis.report.layout import Block, Command, Heading, Page, Paragraph, Section, Terms
+from relstudy.analysis.report.layout import Block, Command, Folded, Heading, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.opening import disagreements_section
 from relstudy.analysis.report.raters import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
@@ -39,7 +39,7 @@ from relstudy.common.wording import count_of
 T = TypeVar("T")
 Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
 PAPER_METHODS = ("isotonic", "correlation", "bayes")
-PAPER_NAMES = {"isotonic": "least squares (4.1)", "correlation": "correlation (4.2)", "bayes": "Bayesian (4.3)"}
+PAPER_NAMES = {"isotonic": "isotonic (4.1)", "correlation": "correlation (4.2)", "bayes": "bayes (4.3)"}
 
 
 def study_page(
@@ -75,7 +75,7 @@ def study_page(
     verdict = verdict_of(result, StudyFacts.of(tables.judgments, result))
     ratings = tables.ratings_each
     shown = disagreements_section(result, verdict.standings, tables.items, ratings, with_pictures)
-    answer, *first, conventions = scored.score_sections(result, verdict, tables.items)
+    answer, *first, conventions = scored.score_sections(result, verdict, tables.items, with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
         answer,
@@ -91,11 +91,11 @@ def study_page(
         conventions,
         provenance(tables, result, command),
     ]
-    banner = SIMULATED if simulated(tables) else ""
+    banner = SIMULATED if simulated(tables) else None
     return Page(tables.title, "Relevance study", [lead(tables, result)], sections, banner), result, verdict
 
 
-SIMULATED = "Simulated study. The raters are programs; nothing here says what people think."
+SIMULATED = ("Simulated study.", "The raters are programs; nothing here says what people think.")
 
 
 def simulated(tables: StudyTables) -> bool:
@@ -216,7 +216,7 @@ def pairs_section(tables: StudyTables) -> Section | None:
             "often. "
             "Good matches are then frequent enough to learn from, and every pair's known probability undoes the choice."
         ),
-        selection.uniformity(frame, values),
+        Folded("How evenly the ratings use the scale", [selection.uniformity(frame, values)]),
     ]
     probability = tables.judgments.probability
     probabilities = probability[np.isfinite(probability)]
@@ -287,7 +287,7 @@ def truth_section(tables: StudyTables) -> Section | None:
     table = Table(
         "truth",
         "Recovered against true.",
-        [Column("Quantity"), Column("System"), Column("True", 3), Column("Recovered", 3), Column("Truth is")],
+        [Column("Quantity"), Column("System"), Column("True"), Column("Recovered"), Column("Truth is")],
         rows,
     )
     blocks: list[Block] = [Paragraph(f"{text} {coverage_sentence(tables)}".strip()), table]
@@ -329,6 +329,5 @@ def provenance(tables: StudyTables, result: ScoreResult, command: Sequence[str])
                 shown=40,
             ),
         ],
-        "Provenance",
         folded=True,
     )

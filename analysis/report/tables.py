@@ -7,15 +7,26 @@ import io
 import math
 import re
 from base64 import b64encode
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from relstudy.analysis.report.latex import LatexCell, latex_table
 from relstudy.common.estimates import Estimate
 
-Cell = str | int | float | Estimate | None
 MINUS = "−"
+MOST_DIGITS = 6
 NONE = "–"
+
+
+@dataclass(frozen=True)
+class DifferenceWithP:
+    """A difference, and the p of the test that there is none; None where it was not tested."""
+
+    difference: Estimate
+    p: float | None
+
+
+Cell = str | int | float | Estimate | DifferenceWithP | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,8 @@ class Table:
     best : columns whose highest ("max") or lowest ("min") value is set in bold
     shown : how many rows the page shows; the files hold all
     as_good : (row, column) of values that are not clearly worse than the best of their column, and bold like it
+    in_digits : whether the page shows intervals in digits; else as bars on the column's common scale
+    pictures : small pictures (data: addresses) by the text of the first column
 
     Examples
     --------
@@ -71,6 +84,8 @@ class Table:
     best: tuple[tuple[str, str], ...] = ()
     shown: int | None = None
     as_good: frozenset[tuple[int, str]] = frozenset()
+    in_digits: bool = False
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -84,7 +99,18 @@ class Table:
 
     def numeric(self, index: int) -> bool:
         """Whether a column holds numbers, and so stands to the right."""
-        return any(isinstance(row[index], int | float | Estimate) for row in self.rows)
+        return any(isinstance(row[index], int | float | Estimate | DifferenceWithP) for row in self.rows)
+
+    def scale(self, index: int) -> tuple[float, float] | None:
+        """The ends between which a column's bars are drawn, 0 among them where signs count; None without intervals."""
+        intervals = [each for row in self.rows if (each := estimate_of(row[index])) is not None]
+        ends = [end for each in intervals for end in (each.low, each.high, each.value) if end is not None]
+        if not any(each.low is not None and each.high is not None for each in intervals):
+            return None
+        low, high = min(ends), max(ends)
+        if self.columns[index].signed:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return (low, high) if high > low else None
 
     def marked(self) -> set[tuple[int, int]]:
         """(row, column) of the cells that are best in their column, among at least two values."""
@@ -99,22 +125,26 @@ class Table:
 
     def csv(self) -> str:
         """The table as CSV: full precision, an interval as two further columns, a reason where a number is missing."""
-        spans = [any(isinstance(row[i], Estimate) for row in self.rows) for i in range(len(self.columns))]
+        spans = [any(estimate_of(row[i]) is not None for row in self.rows) for i in range(len(self.columns))]
+        tests = [any(isinstance(row[i], DifferenceWithP) for row in self.rows) for i in range(len(self.columns))]
         reasons = [any(_reason(row[i]) for row in self.rows) for i in range(len(self.columns))]
         header: list[str] = []
-        for column, span, reason in zip(self.columns, spans, reasons, strict=True):
+        for column, span, test, reason in zip(self.columns, spans, tests, reasons, strict=True):
             header += [column.name, *([f"{column.name} low", f"{column.name} high"] if span else [])]
+            header += [f"{column.name} p"] if test else []
             header += [f"{column.name} reason"] if reason else []
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow(header)
         for row in self.rows:
             line: list[object] = []
-            for cell, span, reason in zip(row, spans, reasons, strict=True):
-                if isinstance(cell, Estimate):
-                    line += [cell.value, cell.low, cell.high]
+            for cell, span, test, reason in zip(row, spans, tests, reasons, strict=True):
+                estimate = estimate_of(cell)
+                if estimate is not None:
+                    line += [estimate.value, estimate.low, estimate.high]
                 else:
                     line += [cell, *([None, None] if span else [])]
+                line += [cell.p if isinstance(cell, DifferenceWithP) else None] if test else []
                 line += [_reason(cell)] if reason else []
             writer.writerow(["" if item is None else item for item in line])
         return text.getvalue()
@@ -135,9 +165,15 @@ class Table:
         return f"data:{kind};charset=utf-8;base64,{b64encode(text.encode()).decode()}"
 
 
+def estimate_of(cell: Cell) -> Estimate | None:
+    """The estimate in a cell, or None where there is none."""
+    return cell.difference if isinstance(cell, DifferenceWithP) else cell if isinstance(cell, Estimate) else None
+
+
 def number(cell: Cell) -> float | None:
     """The number in a cell, or None."""
-    value = cell.value if isinstance(cell, Estimate) else cell
+    estimate = estimate_of(cell)
+    value = cell if estimate is None else estimate.value
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     return None
@@ -164,15 +200,40 @@ def shown_number(value: float | None, column: Column = Column("")) -> str:
 
 def shown_interval(cell: Cell, column: Column) -> str:
     """The interval of an estimate, "0.40 to 0.60", or nothing."""
-    if not isinstance(cell, Estimate) or cell.low is None or cell.high is None:
-        return ""
-    bare = Column(column.name, column.digits, column.signed)
+    ends = _ends(cell, column)
+    return "" if ends is None else f"{ends[0]} to {ends[1]}"
+
+
+def _ends(cell: Cell, column: Column) -> tuple[str, str] | None:
+    """The ends of an interval as text, with one digit more where rounding would hide on which side of 0 it lies."""
+    estimate = estimate_of(cell)
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None
     scale = 100 if column.percent else 1
-    return f"{shown_number(cell.low * scale, bare)} to {shown_number(cell.high * scale, bare)}"
+    low, high = scale * estimate.low, scale * estimate.high
+    digits = column.digits
+    if column.signed and low * high > 0:
+        nearest = min(abs(low), abs(high))
+        while digits < MOST_DIGITS and float(f"{nearest:.{digits}f}") == 0:
+            digits += 1
+    bare = Column(column.name, digits, column.signed)
+    return shown_number(low, bare), shown_number(high, bare)
+
+
+def shown_p(p: float) -> str:
+    """A p as small print beside its difference.
+
+    Examples
+    --------
+    >>> shown_p(0.0263), shown_p(0.00002)
+    ('p 0.026', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
 def _reason(cell: Cell) -> str | None:
-    return cell.reason if isinstance(cell, Estimate) and cell.value is None else None
+    estimate = estimate_of(cell)
+    return estimate.reason if estimate is not None and estimate.value is None else None
 
 
 def _latex_cell(cell: Cell, column: Column, best: bool) -> LatexCell:
@@ -180,12 +241,11 @@ def _latex_cell(cell: Cell, column: Column, best: bool) -> LatexCell:
         return LatexCell(cell or "")
     value = number(cell)
     text = shown_integer(cell) if isinstance(cell, int) else shown_number(value, column)
-    if not isinstance(cell, Estimate) or cell.low is None or cell.high is None:
-        return LatexCell(text, bold=best)
-    bare = Column(column.name, column.digits, column.signed)
-    scale = 100 if column.percent else 1
-    low, high = (shown_number(end * scale, bare) for end in (cell.low, cell.high))
-    return LatexCell(text, f"[{low}, {high}]", best)
+    ends = _ends(cell, column)
+    below = "" if ends is None else f"[{ends[0]}, {ends[1]}]"
+    if isinstance(cell, DifferenceWithP) and cell.p is not None:
+        below = f"{below}, {shown_p(cell.p)}" if below else shown_p(cell.p)
+    return LatexCell(text, below, best) if below else LatexCell(text, bold=best)
 
 
 def shown_integer(value: int) -> str:

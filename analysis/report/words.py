@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations
 
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
@@ -125,9 +124,7 @@ def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who:
     lead = f"but all put {firsts.pop()} first" if len(firsts) == 1 else "nor do they agree on the first"
     if not _contradictory(result, orders):
         lead += "; wherever two of them differ, one of the leads may be chance"
-    taus = [shown_number(tau) for tau in _order_taus(orders)]
-    tail = f". Kendall's tau between their orders is {listed(taus)}" if taus else ""
-    return f"The indices ({names}) don't put {who} in one order, {lead}{tail}."
+    return f"The indices ({names}) don't put {who} in one order, {lead}."
 
 
 def _contradictory(result: ScoreResult, orders: Mapping[str, Sequence[str]]) -> bool:
@@ -138,15 +135,3 @@ def _contradictory(result: ScoreResult, orders: Mapping[str, Sequence[str]]) -> 
         if each.index in orders and {each.first, each.second} <= shared and each.better and clear(each, result):
             ahead.setdefault(frozenset((each.first, each.second)), set()).add(each.better)
     return any(len(names) > 1 for names in ahead.values())
-
-
-def _order_taus(orders: Mapping[str, Sequence[str]]) -> list[float]:
-    """Kendall's tau between each two orders of at least three systems."""
-    taus = []
-    for first, second in combinations(orders.values(), 2):
-        shared = [name for name in first if name in second]
-        if len(shared) > 2:
-            positions = [[name for name in second if name in shared].index(name) for name in shared]
-            alike = sum(a < b for a, b in combinations(positions, 2))
-            taus.append(2 * alike / (len(shared) * (len(shared) - 1) / 2) - 1)
-    return taus

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import percent
 
 INDICES = ("pearson", "average_precision", "normalised_rank")
 """The three indices that systems are compared by; `pearson` is the collection's correlation where inclusion
@@ -60,6 +61,17 @@ class Comparison:
             "pairs": self.pairs,
             "proposed": None if self.proposed is None else list(self.proposed),
         }
+
+
+def share_of_draws(share: float) -> str:
+    """How often something happened in redrawn samples, never as a certainty.
+
+    Examples
+    --------
+    >>> share_of_draws(0.784), share_of_draws(0.999), share_of_draws(0.002), share_of_draws(1.0), share_of_draws(0.0)
+    ('78 %', 'over 99 %', 'under 1 %', 'over 99 %', 'under 1 %')
+    """
+    return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else percent(share)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ class SystemScore:
     coverage : pairs scored
     pair_scores : float [judged pairs], NaN where unscored; mapped_scores likewise, or None
     fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
-    figures : the replicates behind the estimates, by index name
+    figures : the replicates behind the estimates, by the name of the index or measure
     explained : the share of the differences between judgments that the system explains, and that any could
     """
 

@@ -161,7 +161,7 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         np.where(used, candidate.score, np.nan),
         None if candidate.mapped is None else candidate.mapped.values,
         None if candidate.mapped is None else candidate.mapped.fitted,
-        figures,
+        figures | measures,
         explained(context, used, figures["pearson"]),
     )
 

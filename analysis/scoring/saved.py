@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
+from relstudy.analysis.scoring.compared import share_of_draws
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import PAIR, JudgedPairs
@@ -31,7 +32,6 @@ from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import KnownScale
 from relstudy.common.tables import read_json, write_json
-from relstudy.common.wording import percent
 
 KIND = "relstudy comparison"
 VERSION = 3
@@ -266,6 +266,6 @@ def place_among(result: ScoreResult, name: str) -> list[str]:
         position = ordering.systems.index(name) + 1
         text = f"{name} is {position} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
         if name in ordering.first:
-            text += f", and comes first in {percent(ordering.first[name])} of the replicates"
+            text += f", and comes first in {share_of_draws(ordering.first[name])} of the replicates"
         sentences.append(text + ".")
     return sentences

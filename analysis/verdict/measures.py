@@ -9,6 +9,11 @@ MEASURES = {
 }
 """Names in running text."""
 
+LETTERS = {"pearson": "c", "average_precision": "p", "normalised_rank": "g"}
+LETTERS_MEAN = "c correlation, p pooled AP, g good above poor"
+MOST_IN_MATRIX = 12
+"""A matrix of more systems is too wide for a screen."""
+
 
 def shown_value(index: str, value: float) -> str:
     """An index's value as a sentence gives it: two digits, normalised rank as times in 100 that good is above poor.

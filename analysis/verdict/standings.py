@@ -16,6 +16,7 @@ import numpy as np
 
 from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.verdict.measures import LETTERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +127,11 @@ class Standings:
         if self.ranks[self.names[end]] is None:
             return False
         return not (self._ahead[start:end, end].any() or self._ahead[end, start:end].any())
+
+    def letters(self, first: str, second: str) -> str:
+        """The letters of the measures by which the first is clearly better than the second."""
+        clear = self.clear_between(first, second)
+        return "".join(LETTERS[index] for index, each in clear.items() if each.better == first)
 
     def clear_between(self, first: str, second: str) -> Mapping[str, Comparison]:
         """The clear comparisons of two systems by index."""

@@ -15,7 +15,8 @@ import pandas as pd
 from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.scored import precision_recall_picture, scores_table
+from relstudy.analysis.report.best_few import precision_recall_picture
+from relstudy.analysis.report.scored import scores_table
 from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.groups import groups_json, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -174,7 +175,8 @@ class Scores(Shown):
                 f"there is no picture {kind!r} of scores; there are: precision-recall, {', '.join(INDICES)}"
             )
         estimates = {each.name: each.estimate(kind) for each in self.result.systems}
-        return figure_of(lambda: pictures.intervals(TITLES[kind], estimates, better=f"{BETTER[kind]} is better"))
+        panel = pictures.Panel(f"{TITLES[kind]} ({BETTER[kind]} is better)", estimates)
+        return figure_of(lambda: pictures.intervals([panel]))
 
     def to_latex(self) -> str:
         """The table of systems for a paper: booktabs, an interval below its number."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.common.console import print_table
+from relstudy.common.times import LEAST_SECONDS
 from relstudy.common.wording import count_of, listed, percent
 from relstudy.studyapp.assignment.outcomes import COMPLETED
 from relstudy.studyapp.monitoring.pace import LEAST_SECONDS

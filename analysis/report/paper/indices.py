@@ -9,9 +9,10 @@ import numpy as np
 
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, random_assignment
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
+from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.pictures import Trace, precision_recall
+from relstudy.analysis.report.pictures import Trace
 from relstudy.analysis.report.selection import families
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.scoring.judged import rank_power_weights

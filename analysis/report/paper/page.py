@@ -32,7 +32,6 @@ def paper_page(
             "pairs",
             "Choosing pairs (sections 2.2 and 5.4)",
             [*figures.shaping(study), *people.uniformity(study)],
-            "Pairs",
         ),
         Section(
             "people",
@@ -43,29 +42,25 @@ def paper_page(
                 *disputed.disputed(study),
                 *disputed.interfaces(study),
             ],
-            "People",
         ),
         Section(
             "mappings",
             "Mappings (chapter 4)",
             [*figures.mappings(study, fits), *figures.against_judgments(study, fits)],
-            "Mappings",
         ),
         Section(
             "selections",
             "Correlation by selecting system (section 5.5.1)",
             correlations.by_selection(study, fits),
-            "Selections",
         ),
         Section(
             "systems",
             "The systems compared (sections 5.5.2 to 5.5.4)",
             [*correlations.at_its_best(study, fits), *indices.curves(study), *indices.normalised_ranks(study)],
-            "Systems",
         ),
-        Section("one-person", "One person's ratings (section 5.6)", people.one_person(study), "One person"),
-        Section("features", "Low-level features (section 5.8)", indices.features(study), "Features"),
-        Section("provenance", "How this page was made", [Command(" ".join(command))], "Provenance"),
+        Section("one-person", "One person's ratings (section 5.6)", people.one_person(study)),
+        Section("features", "Low-level features (section 5.8)", indices.features(study)),
+        Section("provenance", "How this page was made", [Command(" ".join(command))]),
     ]
     lead = (
         "The tables and figures of Shirahatti and Barnard 2005 for this study, each under its number there. Under each "

@@ -71,3 +71,40 @@ def test_a_table_is_handed_out_by_the_page_itself(browser: Any, page_file: Path)
     text = Path(waiting.value.path()).read_text(encoding="utf-8")
     assert text.startswith("System,Rank,Correlation,Correlation low,Correlation high")
     tab.close()
+
+
+def test_on_a_telephone_no_table_is_cut_and_letters_in_pictures_can_be_read(browser: Any, page_file: Path) -> None:
+    tab = browser.new_page(viewport={"width": 360, "height": 900})
+    tab.goto(page_file.as_uri())
+    tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    cut = (
+        "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText)"
+    )
+    assert tab.evaluate(cut) == []
+    sizes = """[...document.querySelectorAll('svg.figure text')].filter(e => e.getBoundingClientRect().width)
+        .map(e => e.getBoundingClientRect().height)"""
+    assert min(tab.evaluate(sizes)) > 8
+    tab.close()
+
+
+def test_on_paper_what_is_folded_stands_open_hashes_are_left_out_and_bars_are_inked(
+    browser: Any, page_file: Path
+) -> None:
+    tab = browser.new_page()
+    tab.goto(page_file.as_uri())
+    tab.emulate_media(media="print")
+    shown = "name => document.querySelector(name).getBoundingClientRect().height > 0"
+    assert tab.evaluate(shown, "#table-differences") and tab.evaluate(shown, "#cite pre")
+    assert not tab.evaluate(shown, "#table-inputs") and not tab.evaluate(shown, "nav")
+    ink = "getComputedStyle(document.querySelector('.axis .range')).printColorAdjust"
+    assert tab.evaluate(ink) == "exact"
+    assert tab.evaluate(shown, "#table-variance .ends") and not tab.evaluate(shown, "#table-variance .bar")
+    assert len(tab.pdf()) > 50_000
+    tab.close()
+
+
+def test_the_page_is_short_until_somebody_opens_a_part(browser: Any, page_file: Path) -> None:
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(page_file.as_uri())
+    assert tab.evaluate("document.documentElement.scrollHeight") <= 7000
+    tab.close()

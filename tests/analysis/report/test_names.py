@@ -32,6 +32,7 @@ def test_tables_of_systems_in_other_alphabets_never_share_a_file_or_an_id() -> N
 def test_a_name_stands_in_a_picture_as_it_is(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        drawn = pictures.intervals("Correlation", {name: Estimate(0.5, 0.4, 0.6), "other": Estimate(0.2, 0.1, 0.3)})
+        estimates = {name: Estimate(0.5, 0.4, 0.6), "other": Estimate(0.2, 0.1, 0.3)}
+        drawn = pictures.intervals([pictures.Panel("Correlation", estimates)])
     shown = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert f">{shown}</text>" in drawn

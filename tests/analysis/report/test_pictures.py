@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.report import pictures
+from relstudy.analysis.report.curve_picture import Band, precision_recall
+from relstudy.common.estimates import Estimate
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +18,7 @@ def test_two_curves_stand_out_the_rest_are_grey_and_each_is_named_at_a_place_of_
     recall = np.linspace(0, 1, 50)
     # the last four fall together, where names would cover one another
     curves = {f"system-{i}": pictures.Trace(recall, 0.9 - 0.2 * min(i, 3) * recall) for i in range(6)}
-    drawn = pictures.precision_recall(curves, 0.05)
+    drawn = precision_recall(curves, 0.05)
     places = [re.search(rf'<text [^>]*y="([\d.]+)"[^>]*>{name}</text>', drawn) for name in curves]
     heights = sorted(float(place[1]) for place in places if place is not None)
     assert len(heights) == len(curves)
@@ -31,3 +33,28 @@ def test_raters_with_a_flag_and_the_outermost_are_named_the_others_are_dots() ->
     drawn = pictures.raters(names, mean, spread, [False] * 5)
     assert [name for name in names if f">{name}</text>" in drawn] == names[:4]
     assert ">usual</text>" in pictures.raters(names, mean, spread, [False] * 4 + [True])
+
+
+def test_curves_are_told_apart_without_colour_and_the_leaders_band_has_edges() -> None:
+    recall = np.linspace(0.05, 1, 20)
+    curves = {f"system-{i}": pictures.Trace(recall, 0.9 - 0.1 * i * recall) for i in range(6)}
+    drawn = precision_recall(curves, None, Band(recall, 0.8 - recall / 2, 1 - recall / 2))
+    dashes = re.findall(r"stroke-dasharray: ([\d., ]+)", drawn)
+    assert len(set(dashes)) == 5  # and the first curve is drawn full
+    assert drawn.count(f"stroke-opacity: {pictures.EDGE}") == 2
+
+
+def test_a_picture_for_telephones_has_letters_of_the_same_size() -> None:
+    values = {"one": np.array([50.0, 90.0]), "two": np.array([20.0, 30.0])}
+    wide, narrow = pictures.strips(values), pictures.strips(values, narrow=True)
+    sizes = [float(re.search(r'viewBox="0 0 ([\d.]+)', each)[1]) for each in (wide, narrow)]  # type: ignore[index]
+    assert sizes == [pytest.approx(72 * pictures.WIDE, abs=1), pytest.approx(72 * pictures.NARROW, abs=1)]
+    assert 72 * pictures.NARROW * 96 / 72 <= 328  # pixels that a telephone 360 wide leaves between its margins
+
+
+def test_measures_side_by_side_share_one_column_of_names() -> None:
+    panel = pictures.Panel(
+        "Correlation", {"one": Estimate(0.5, 0.4, 0.6), "two": Estimate.missing("none")}, 0.0, "zero"
+    )
+    assert pictures.intervals([panel] * 3).count(">one</text>") == 1
+    assert pictures.intervals([panel] * 3, narrow=True).count(">one</text>") == 3

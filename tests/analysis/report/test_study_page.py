@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -21,12 +22,14 @@ from click.testing import CliRunner
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.report import selection
 from relstudy.analysis.report.collection import Items
+from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.inputs import StudyTables, read_study
 from relstudy.analysis.report.layout import Answer, Examples, Folded, Overview, Page, Picture, Sentences
 from relstudy.analysis.report.opening import disagreements_section
 from relstudy.analysis.report.page import page_of_scores, score_page
-from relstudy.analysis.report.pictures import mapping, precision_recall
+from relstudy.analysis.report.pictures import mapping
 from relstudy.analysis.report.tables import Table
+from relstudy.analysis.report.trust import coverage_sentence
 from relstudy.analysis.report.words import system_sentences
 from relstudy.analysis.resampling.draws import whole_queries
 from relstudy.analysis.scoring.candidate import MappedScores
@@ -108,7 +111,7 @@ def test_every_table_has_a_caption_and_says_what_heads_what(html: str) -> None:
     elements = Elements(html)
     count = len(list(elements.of("table")))
     assert count == len(list(elements.of("caption"))) > 8
-    assert all(a.get("scope") in ("col", "row") for a in elements.of("th"))
+    assert all(a.get("scope") in ("col", "row", "colgroup") for a in elements.of("th"))
 
 
 def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page, result: ScoreResult) -> None:
@@ -165,12 +168,12 @@ def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: StudyTa
     row = dict(zip([column.name for column in found.columns], found.rows[0], strict=True))
     expected = []
     for name, pairs in members.items():
-        shown = "Random pairs" if name == "random" else f"Pairs by {name}"
+        shown = "Drawn at random" if name == "random" else f"Pairs by {name}"
         if shown in row:
             r = np.corrcoef(system.mapped_scores[pairs], result.judgment[pairs])[0, 1]
             assert row[shown].value == pytest.approx(r, abs=1e-9)  # type: ignore[union-attr]
             expected += [] if name == "random" else [r]
-    assert len(expected) >= 2 and "Random pairs" in row  # which the mean over the selecting systems leaves out
+    assert len(expected) >= 2 and "Drawn at random" in row  # which the mean over the selecting systems leaves out
     assert row["Mean"].value == pytest.approx(np.mean(expected), abs=1e-9)  # type: ignore[union-attr]
 
 
@@ -373,10 +376,18 @@ def test_variants_of_one_system_stand_in_a_table_of_their_own(page: Page, result
     assert all(row[1] == result[str(row[0])].estimate("pearson") for row in rows)
 
 
-def test_a_simulated_study_says_so_above_its_title(page: Page, html: str) -> None:
-    assert page.banner == "Simulated study. The raters are programs; nothing here says what people think."
-    assert html.index(page.banner) < html.index("<h1>")
+def test_a_simulated_study_says_so_under_its_title(page: Page, html: str) -> None:
+    assert page.banner == ("Simulated study.", "The raters are programs; nothing here says what people think.")
+    assert html.index("<h1>") < html.index(page.banner[1]) < html.index(page.lead[0])
     assert "simulated raters gave" in page.lead[0]
+
+
+def test_a_simulated_study_says_what_its_intervals_hold_and_what_repeating_it_gave(tables: StudyTables) -> None:
+    truth = pd.DataFrame({"true": ["0.5", "0.5", "1.0"], "low": ["0.4", "0.6", ""], "high": ["0.6", "0.7", ""]})
+    told = coverage_sentence(replace(tables, truth=truth))
+    assert told.startswith("The truth is known here: 1 of 2 intervals hold it.")
+    assert told.endswith("Twenty repetitions of the demonstration held the truth in 99 % of all intervals.")
+    assert coverage_sentence(replace(tables, truth=truth.iloc[2:])) == ""
 
 
 def test_pictures_are_small_stay_in_the_page_and_can_be_left_out(tmp_path: Path) -> None:
@@ -401,13 +412,13 @@ def test_disagreements_are_the_greatest_there_are(result: ScoreResult, tables: S
     section = disagreements_section(result, verdict_of(result).standings, tables.items, None, pictures)
     assert section is not None
     examples = section.blocks[0]
-    assert isinstance(examples, Examples) and len(examples.items) == 8
+    assert isinstance(examples, Examples) and len(examples.items) == 12
     name = examples.items[0].system
     mapped = result[name].mapped_scores
     assert mapped is not None
     difference = result.judgment - mapped
     own = [each.people - each.scored for each in examples.items if each.system == name]
-    assert (own[0], own[2]) == (pytest.approx(np.nanmax(difference)), pytest.approx(np.nanmin(difference)))
+    assert (own[0], own[3]) == (pytest.approx(np.nanmax(difference)), pytest.approx(np.nanmin(difference)))
     assert not any(picture for each in examples.items for picture in each.pictures) or pictures
 
 

@@ -102,20 +102,6 @@ def test_an_order_among_some_leaves_the_others_out(result):
     assert orders_agree(made, {"a"}) == ""
 
 
-def test_taus_between_orders_are_kendalls(result):
-    from scipy.stats import kendalltau
-
-    orders = {"pearson": "abcd", "average_precision": "bacd", "normalised_rank": "dcba"}
-    told = orders_agree(ordered(result, orders, []))
-    values = [{name: -place for place, name in enumerate(order)} for order in orders.values()]
-    expected = [
-        kendalltau([one[name] for name in "abcd"], [other[name] for name in "abcd"]).statistic
-        for one, other in ((values[0], values[1]), (values[0], values[2]), (values[1], values[2]))
-    ]
-    np.testing.assert_allclose(expected, [2 / 3, -1, -2 / 3])
-    assert told.endswith("Kendall's tau between their orders is 0.67, −1.00 and −0.67.")
-
-
 def test_a_contradiction_is_one_only_where_both_leads_are_more_than_chance(result):
     orders = {"pearson": "ab", "normalised_rank": "ba"}
     # a normalised rank is better when lower: a positive difference favours the second

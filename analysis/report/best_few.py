@@ -1,0 +1,198 @@
+"""The section about the best-scored results: precision against recall, and measures of each query's first results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from relstudy.analysis.report.curve_picture import Band, precision_recall
+from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
+from relstudy.analysis.report.pictures import Trace
+from relstudy.analysis.report.reading import reading_graded
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.report.words import order_of
+from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.measured import CONDENSED
+from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.common.estimates import Estimate
+from relstudy.common.wording import listed, percent
+
+SHARES = (0.01, 0.05, 0.2)
+"""Shares retrieved at which precision and recall stand in the table."""
+STEADY_RECALL, STEADY_HITS = 0.05, 15
+"""A curve begins at this recall, or where so many good matches of the sample are found: before, one pair moves it."""
+
+
+def best_results(result: ScoreResult) -> Section | None:
+    """Precision and recall, and the measures of each query's first results."""
+    blocks = [*_curves(result), *measures(result)]
+    return Section("precision-recall", "If the best few are retrieved", blocks) if blocks else None
+
+
+def weighted(result: ScoreResult) -> bool:
+    """Whether pairs weigh by design, so that figures speak of the collection and not of the judged pairs alone."""
+    return result.weighting is Weighting.DESIGN
+
+
+def share_relevant(result: ScoreResult) -> float | None:
+    """The share of good matches, with pairs weighted as they are; None where none has a weight."""
+    weighted_pairs = np.isfinite(result.weight)
+    if not weighted_pairs.any():
+        return None
+    relevant = result.relevance.values[weighted_pairs]
+    return float(np.average(relevant, weights=result.weight[weighted_pairs]))
+
+
+def precision_recall_picture(result: ScoreResult) -> Callable[..., str] | None:
+    """Draws every system's precision-recall curve, the best by average precision first; None where no system has one.
+
+    What is returned takes `narrow`, for a picture as wide as a telephone.
+    """
+    systems = _with_curve(result)
+    if not systems:
+        return None
+    starts = {system.name: steady_from(result, system) for system in systems}
+    traces = {system.name: _trace(system, starts[system.name]) for system in systems}
+    band = _band(systems[0], starts[systems[0].name])
+    return lambda narrow=False: precision_recall(traces, share_relevant(result), band, narrow)
+
+
+def _with_curve(result: ScoreResult) -> list[SystemScore]:
+    systems = [system for system in result.systems if len(system.curve)]
+    return sorted(systems, key=lambda system: -(system.average_precision.value or 0.0))
+
+
+def steady_from(result: ScoreResult, system: SystemScore) -> float:
+    """The recall from which a curve rests on enough good matches to be drawn."""
+    used = np.isfinite(system.pair_scores) & np.isfinite(result.weight)
+    score = system.pair_scores[used] if system.direction.higher else -system.pair_scores[used]
+    order = np.argsort(-score, kind="stable")
+    good = result.relevance.values[used][order]
+    if good.sum() < STEADY_HITS:
+        return STEADY_RECALL
+    found = np.cumsum(good * result.weight[used][order])
+    return max(STEADY_RECALL, float(found[np.searchsorted(np.cumsum(good), STEADY_HITS)] / found[-1]))
+
+
+def _trace(system: SystemScore, start: float) -> Trace:
+    recall, precision = (system.curve[name].to_numpy() for name in ("recall", "precision"))
+    steady = recall >= start
+    return Trace(recall[steady], precision[steady]) if steady.any() else Trace(recall, precision)
+
+
+def _band(system: SystemScore, start: float) -> Band | None:
+    """The interval of a system's precision at the shares retrieved, by recall."""
+    known = [
+        (point.recall.value, point.precision.low, point.precision.high)
+        for point in system.points
+        if point.recall.value is not None and point.precision.low is not None and point.precision.high is not None
+    ]
+    steady = sorted(each for each in known if each[0] >= start)
+    if len(steady) < 2:
+        return None
+    recall, low, high = np.array(steady, dtype=float).T
+    return Band(recall, low, high)
+
+
+def _curves(result: ScoreResult) -> Iterator[Block]:
+    """Precision against recall, and both with intervals where set shares are retrieved."""
+    picture, systems = precision_recall_picture(result), _with_curve(result)
+    if picture is None:
+        return
+    shade = f" The shade is the {100 * result.options.level:g} % range of {systems[0].name}."
+    banded = _band(systems[0], steady_from(result, systems[0])) is not None
+    yield Picture(
+        [picture()],
+        "The pairs of all queries are pooled and sorted by score. "
+        + (
+            "Each counts as one over its probability of being chosen, so the curve estimates the whole collection. "
+            if weighted(result)
+            else "All count alike, so the curve describes the judged pairs. "
+        )
+        + ("A higher line is better; the two best by pooled AP are in colour." if len(systems) > 2 else "")
+        + (shade if banded else ""),
+        wide=True,
+        narrow=[picture(narrow=True)],
+        name="Precision-recall curves",
+    )
+    if not any(system.points for system in systems):
+        return
+    columns = [Column("System")]
+    for share in SHARES:
+        columns += [Column(f"Precision, best {percent(share)}"), Column(f"Recall, best {percent(share)}")]
+    rows: list[list[Cell]] = []
+    for system in systems:
+        points = {round(point.share, 6): point for point in system.points}
+        row: list[Cell] = [system.name]
+        for share in SHARES:
+            point = points.get(share)
+            row += [point.precision, point.recall] if point else [Estimate.missing(""), Estimate.missing("")]
+        rows.append(row)
+    pool = "collection" if weighted(result) else "judged pairs"
+    table = Table(
+        "precision-recall",
+        f"Precision and recall when the best-scored share of the {pool} is retrieved.",
+        columns,
+        rows,
+        note="Bold is the best of a column. Where many pairs share a score, the cut takes all of them.",
+        best=tuple((column.name, "max") for column in columns[1:]) if len(rows) > 1 else (),
+    )
+    yield Folded("Precision and recall in numbers", [table])
+
+
+def measures(result: ScoreResult) -> Iterator[Block]:
+    """Measures under their ir-measures names, where they were computed."""
+    names = list(dict.fromkeys(name for system in result.systems for name in system.measures))
+    if not names:
+        return
+    ordered = order_of(result)
+    rows: list[list[Cell]] = [
+        [system.name, *(system.measures.get(name, Estimate.missing("not computed")) for name in names)]
+        for system in ordered
+    ]
+    several = len(rows) > 1
+    said = _first_ten(ordered)
+    if said:
+        yield Paragraph(said)
+    bold = "Bold is what is not clearly worse than the best of its column (paired over queries). " if several else ""
+    yield Table(
+        "measures",
+        "Measures under their ir-measures names.",
+        [Column("System"), *(Column(name) for name in names)],
+        rows,
+        note=f"{bold}How: {result.conventions['measures']}. They have no weights.",
+        best=tuple((name, "max") for name in names) if several else (),
+        as_good=frozenset(_as_good(result, ordered, names)),
+    )
+    terms = reading_graded(names)
+    if terms:
+        yield Folded("What these measures are", [Terms(terms)])
+
+
+def _first_ten(ordered: list[SystemScore]) -> str:
+    """Precision at 10 of the first systems as a count; empty where it was not computed."""
+    name = next((name for name in ("P@10", f"{CONDENSED}P@10") if name in ordered[0].measures), "")
+    shown = [
+        f"{10 * value:.1f} with {system.name}"
+        for system in ordered[:2]
+        if name in system.measures and (value := system.measures[name].value) is not None
+    ]
+    if not shown:
+        return ""
+    of = "rated results" if name.startswith(CONDENSED) else "results"
+    return f"Of the first 10 {of} of a query people call good, on average: {listed(shown)}."
+
+
+def _as_good(result: ScoreResult, ordered: list[SystemScore], names: list[str]) -> Iterator[tuple[int, str]]:
+    """The cells that are not clearly worse than the best of their column, by the paired difference."""
+    for name in names:
+        known = [(row, system.figures[name]) for row, system in enumerate(ordered) if name in system.figures]
+        known = [(row, figure) for row, figure in known if np.isfinite(figure.value)]
+        if not known:
+            continue
+        best = max((figure for _, figure in known), key=lambda figure: figure.value)
+        for row, figure in known:
+            low = (best - figure).estimate(result.options.level).low
+            if low is None or low <= 0:
+                yield row, name

@@ -1,0 +1,62 @@
+"""Where curves begin, which values are bold, and what a precision at ten means to a person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from relstudy.analysis.report.best_few import STEADY_HITS, measures, steady_from
+from relstudy.analysis.report.differences import who_beats_whom
+from relstudy.analysis.report.layout import Paragraph
+from relstudy.analysis.report.tables import Table
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import score_systems
+from tests.analysis.made import tables
+from tests.analysis.verdict.made_results import by_all, made
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def result() -> ScoreResult:
+    judgments, scores = tables(systems=(0.95, 0.94, 0.1), queries=20, results=10)
+    return score_systems(judgments, scores, options=ScoringOptions(replicates=60, measures=("P@10", "nDCG@3")))
+
+
+def test_a_curve_begins_where_enough_good_matches_are_found(result: ScoreResult) -> None:
+    system = result.systems[0]
+    start = steady_from(result, system)
+    order = np.argsort(-system.pair_scores)
+    good = result.relevance.values[order]
+    found = np.cumsum(good * result.weight[order]) / np.sum(good * result.weight[order])
+    assert start == pytest.approx(max(0.05, found[np.argmax(np.cumsum(good) >= STEADY_HITS)]))
+    none = replace(result, relevance=replace(result.relevance, values=np.zeros(len(result.judgment))))
+    assert steady_from(none, system) == 0.05
+
+
+def test_what_is_not_clearly_worse_than_the_best_is_bold_too(result: ScoreResult) -> None:
+    blocks = list(measures(result))
+    table = next(block for block in blocks if isinstance(block, Table))
+    bold = {(str(table.rows[row][0]), table.columns[column].name) for row, column in table.marked()}
+    assert {(name, "condensed nDCG@3") for name in ("s0", "s1")} <= bold
+    assert ("s2", "condensed nDCG@3") not in bold
+    first = blocks[0]
+    assert isinstance(first, Paragraph) and first.text.startswith(
+        "Of the first 10 rated results of a query people call"
+    )
+
+
+def test_the_matrix_says_by_which_measures_the_row_is_clearly_better() -> None:
+    wins = [*by_all("a", "c"), ("b", "c", "normalised_rank")]
+    (table,) = who_beats_whom(made("abc", wins))
+    assert isinstance(table, Table)
+    assert {str(row[0]): list(row[1:]) for row in table.rows} == {
+        "a": ["", "·", "cpg"],
+        "b": ["·", "", "g"],
+        "c": ["·", "·", ""],
+    }
+    assert who_beats_whom(made("ab", by_all("a", "b"))) == []
+    assert who_beats_whom(made([f"s{k}" for k in range(13)])) == []
