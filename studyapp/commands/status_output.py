@@ -13,7 +13,6 @@ from relstudy.common.console import print_table
 from relstudy.common.times import LEAST_SECONDS
 from relstudy.common.wording import count_of, listed, percent
 from relstudy.studyapp.assignment.outcomes import COMPLETED
-from relstudy.studyapp.monitoring.pace import LEAST_SECONDS
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.leases import Lease

@@ -6,12 +6,12 @@ from statistics import median
 
 import sqlalchemy as sa
 
+from relstudy.common.times import LEAST_SECONDS
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import ratings
 
 LATEST = 500  # ratings looked at: enough for a median, and a short read of the newest rows in a study of any size
 FEWEST = 20  # ratings before a pace counts: five pages of four, about one person's first minutes
-LEAST_SECONDS = 0.3  # nobody reads a query and its results in less; programs do
 
 
 def seconds_per_rating(store: Store) -> float | None:
