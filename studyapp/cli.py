@@ -33,6 +33,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "relstudy.studyapp.commands.set_aside:set_aside",
         "Leave one rater's ratings out for now, or take them back.",
     ),
+    "account": ("relstudy.studyapp.commands.account:account", "Researchers' own passwords and roles."),
+    "log": ("relstudy.studyapp.commands.log:log", "Who did what with a study."),
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
     "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
     "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),

@@ -27,6 +27,7 @@ def change(folder: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     from relstudy.common.console import print_json, say
     from relstudy.studyapp.assignment.synchronisation import change_study
     from relstudy.studyapp.commands.opening import open_study
+    from relstudy.studyapp.monitoring.audit_log import record_command
 
     if as_json and not (yes or dry_run):
         raise click.UsageError("--json cannot ask; give --yes or --dry-run as well")
@@ -40,6 +41,7 @@ def change(folder: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
             if not yes:
                 click.confirm("Change the study so?", abort=True, err=True)
             _, changes = change_study(folder, store)
+            record_command(store, "change", f"version {changes.version}")
     finally:
         store.dispose()
     if as_json:

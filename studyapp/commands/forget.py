@@ -23,9 +23,11 @@ def forget(folder: Path, rater: str, yes: bool) -> None:
     from relstudy.common.console import say
     from relstudy.studyapp.assignment.invitations import forget as remove
     from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.monitoring.audit_log import record_command
 
     _, store = open_database(folder)
     if not yes:
         click.confirm(f"Remove rater {rater} and all their ratings for good?", abort=True)
     count = remove(store, rater)
+    record_command(store, "forget", rater)
     say(f"rater {rater} and {count} rating rows are gone")

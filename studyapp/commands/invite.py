@@ -43,12 +43,15 @@ def invite(
     from relstudy.studyapp.assignment.invitations import invite as make
     from relstudy.studyapp.assignment.study_state import read_address
     from relstudy.studyapp.commands.opening import open_study
+    from relstudy.studyapp.monitoring.audit_log import record_command
 
     study, store = open_study(folder)
     with store.read() as connection:
         served_at = read_address(connection)
     base = (url or study.url or served_at or "http://localhost:8000").rstrip("/")
     made = make(store, study, count, extra_pairs, group) if count else []
+    if made:
+        record_command(store, "invite", str(count))
     links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
     crowd = crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(study.entry.rules))

@@ -27,6 +27,21 @@ def store_of_command(folder: Path) -> Store:
     return store
 
 
+def store_of_log(folder: Path) -> Store:
+    """The database that holds the log of a study, or of a host's folder of studies."""
+    if (folder / "study.toml").exists():
+        store = store_of_command(folder)
+    else:
+        if not folder.is_dir():
+            raise RelstudyError(f"{folder}: there is no such folder")
+        store = Store.of_host(folder)
+        context = click.get_current_context(silent=True)
+        if context is not None:
+            context.call_on_close(store.dispose)
+    store.migrate()
+    return store
+
+
 def open_study(folder: Path) -> tuple[Study, Store]:
     """A study as it is served, and its database; set up from the study's files where nobody has served it yet."""
     files = Study.load(folder)

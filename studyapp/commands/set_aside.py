@@ -27,6 +27,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
     from relstudy.studyapp.assignment.set_aside import set_aside as put
     from relstudy.studyapp.assignment.set_aside import take_back
     from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.monitoring.audit_log import record_command
 
     _, store = open_database(folder)
     if back:
@@ -37,6 +38,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
         pages = put(store, rater)
         result = {"rater_id": rater, "set_aside": True, "pages_given_back": pages}
         words = f"{rater} is set aside: {pages} pages of unique pairs are open to others again"
+    record_command(store, "take back" if back else "set aside", rater)
     if as_json:
         print_json(result)
     else:

@@ -35,6 +35,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
         print_progress,
         print_raters,
     )
+    from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.monitoring.statistics import study_statistics
     from relstudy.studyapp.monitoring.status import study_status
 
@@ -42,6 +43,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     if state is not None:
         with store.write() as connection:
             write_state(connection, state)
+        record_command(store, "set state", state)
     now = study_status(store, study)
     statistics = study_statistics(store, study) if insight else None
     leases = read_leases(store) if show_leases else None

@@ -88,6 +88,11 @@ class Store:
         store.made_when_missing = "{name}" in url and not store.is_sqlite
         return store
 
+    @classmethod
+    def of_host(cls, folder: str | Path) -> Store:
+        """The database of a host itself: of its tables, the log and the count of attempts are used."""
+        return cls(f"sqlite:///{Path(folder).resolve() / 'host.db'}")
+
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent view of the data; never waits for a writer and never holds one up."""

@@ -152,3 +152,14 @@ attempts = sa.Table(
     sa.Column("made_at", sa.Float, nullable=False),
     sa.Index(None, "what", "client"),
 )
+
+# What researchers did on the admin pages and by commands.
+audit_log = sa.Table(
+    "audit_log",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("did", sa.Text, nullable=False),
+    sa.Column("about", sa.Text, nullable=False),
+)

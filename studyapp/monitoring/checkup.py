@@ -23,7 +23,7 @@ from relstudy.studyapp.database.store import Store
 
 LEAST_FREE = 500 * 2**20  # bytes; a study of 100,000 ratings takes some 50 MB, and a backup as much again
 MOST_APART = 2.0  # seconds between the clocks of this machine and of the database's
-PRIVATE = ("study.db", "secret.key", "admin.hash", "admin.setup", "people.csv")
+PRIVATE = ("study.db", "secret.key", "admin.hash", "admin.setup", "accounts.json", "people.csv")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 import time
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TextIO
@@ -22,7 +23,7 @@ from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import pictures, preview
-from relstudy.studyapp.web.admin import access, export, invite, leases, overview, raters
+from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening
 from relstudy.studyapp.web.refused import refusal_page
@@ -36,8 +37,21 @@ GUESSING_SECONDS = 600.0  # the stretch in which attempts are counted
 log = logging.getLogger("relstudy")
 
 
+@dataclass(frozen=True)
+class HostAccess:
+    """What the studies of a host share: the folder of its accounts, and where guesses at passwords are counted."""
+
+    folder: Path
+    store: Store
+
+
 def create_app(
-    folder: str | Path, *, store: Store | None = None, secure: bool | None = None, only_preview: bool = False
+    folder: str | Path,
+    *,
+    store: Store | None = None,
+    secure: bool | None = None,
+    only_preview: bool = False,
+    host: HostAccess | None = None,
 ) -> Flask:
     """The app that serves a study folder; the database must be up to date (`assignment.synchronisation.prepare`).
 
@@ -47,6 +61,7 @@ def create_app(
     store : the database; default: the study's own
     secure : whether cookies are for https only; default: whether the study's url begins with https
     only_preview : show the study's pages, and let nobody rate
+    host : where the study is one of several on a host
     """
     study = Study.load(folder)
     secret = read_secret(folder)
@@ -72,18 +87,20 @@ def create_app(
         store=database,
         signer=Signer(secret),
         at_start=study,
+        account_folders=(Path(folder), host.folder) if host else (Path(folder),),
         link_limit=Limit(database, "link", 30, GUESSING_SECONDS, secret),
-        password_limit=Limit(database, "password", 10, GUESSING_SECONDS, secret),
+        password_limit=_password_limit(host) if host else Limit(database, "password", 10, GUESSING_SECONDS, secret),
         passphrase_limit=Limit(database, "passphrase", 10, GUESSING_SECONDS, secret),
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (
         *(entry, screening, rating, practice, ending, ended, pictures, preview),
-        *(access, overview, raters, leases, invite, export),
+        *(access, overview, raters, leases, invite, export, audit),
     ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env, app.extensions["relstudy"])
+    app.jinja_env.globals.update(may=researchers.may, researcher=researchers.current_account)
     app.add_url_rule("/health", "health", _health)
     add_headers(app)
     serve_assets(app)
@@ -94,6 +111,11 @@ def create_app(
     for kind in DATABASE_ERRORS:
         app.register_error_handler(kind, _database_error)
     return app
+
+
+def _password_limit(host: HostAccess) -> Limit:
+    """Counted for all studies of a host together, since one account may open them all."""
+    return Limit(host.store, "password", 10, GUESSING_SECONDS, read_secret(host.folder))
 
 
 def _health() -> ResponseReturnValue:
@@ -107,7 +129,8 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
         return error
     texts = current_site().texts
     reasons_by_status = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
-    reasons = {"link": "error.link", "invited": "error.invited", "form": "refused.form", "session": "refused.session"}
+    reasons = {"link": "error.link", "invited": "error.invited", "role": "error.role"}
+    reasons |= {"form": "refused.form", "session": "refused.session"}
     if error.description == "parameter":
         text = texts("error.parameter", name=current_site().study.entry.id_parameter)
     elif error.description in reasons:

@@ -107,7 +107,9 @@ def _front_app(studies: HostedStudies) -> Flask:
     app = Flask("host", root_path=str(Path(__file__).parent))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters["at"] = at
-    app.jinja_env.globals.update(text=texts, study=SimpleNamespace(language="en", title=TITLE, contact=""))
+    app.jinja_env.globals.update(
+        preview=lambda: None, text=texts, study=SimpleNamespace(language="en", title=TITLE, contact="")
+    )
 
     def message(text: str, status: int, **headers: str) -> ResponseReturnValue:
         page = MessagePage(texts("error.heading"), text)

@@ -19,12 +19,14 @@ from flask import Flask
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.accounts import read_accounts
+from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
-from relstudy.studyapp.web.app import create_app
+from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.starting import note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -67,6 +69,19 @@ class HostedStudies:
         self._turn = threading.Lock()
         self._at_work = False
         self._ended = threading.Event()
+        self.access = self._host_access()
+
+    def _host_access(self) -> HostAccess | None:
+        """Accounts for all studies, in the first folder of studies; None where single studies are served alone."""
+        folder = next((place for place in self.places if not (place / "study.toml").exists()), None)
+        if folder is None:
+            return None
+        read_secret(folder)
+        read_accounts(folder)
+        store = Store.of_host(folder)
+        store.migrate()
+        store.dispose()
+        return HostAccess(folder, store)
 
     def listed(self) -> dict[str, Path]:
         """The studies that there are now; of two of one name the first."""
@@ -129,10 +144,10 @@ class HostedStudies:
             with one_prepares(folder):
                 study = take_over(folder)
                 note_address(folder, study, address)
-                is_new = self._at_work and not (folder / "admin.setup").exists()
-                link = make_setup_link(folder) if is_new or not self._at_work else None
+                is_new = not self._at_work or not (folder / "admin.setup").exists()
+                link = make_setup_link(folder) if is_new and not self._has_owner() else None
             store = Store.of_study(folder, kept=KEPT_CONNECTIONS)
-            app = create_app(folder, store=store, secure=self.secure)
+            app = create_app(folder, store=store, secure=self.secure, host=self.access)
         except BaseException:
             if store is not None:
                 store.dispose()
@@ -149,6 +164,11 @@ class HostedStudies:
             mark = None
         status = folder.stat()
         return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark)
+
+    def _has_owner(self) -> bool:
+        """Whether somebody can open every study with an account of the host."""
+        accounts = read_accounts(self.access.folder).values() if self.access else ()
+        return any(account.role == "owner" and account.password for account in accounts)
 
     def begin_work(self) -> None:
         """In a worker: hold what is open, and look from time to time whether it is still there."""
@@ -188,6 +208,8 @@ class HostedStudies:
         self._ended.set()
         for name in list(self._open):
             self._close(name)
+        if self.access is not None:
+            self.access.store.dispose()
 
     @property
     def served(self) -> int:

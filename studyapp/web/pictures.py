@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.collection.image_files import image_type
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.admin.access import may_preview
+from relstudy.studyapp.web.admin.researchers import may_preview
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("pictures", __name__)

@@ -15,7 +15,7 @@ from relstudy.studyapp.assignment.outcomes import COMPLETED
 from relstudy.studyapp.assignment.qualification import PracticeResult
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
-from relstudy.studyapp.web.admin.access import is_admin, may_preview
+from relstudy.studyapp.web.admin.researchers import is_admin, may_preview
 from relstudy.studyapp.web.rater.ending import questions_view, thanks_page
 from relstudy.studyapp.web.rater.entry import consent_view, instructions_view
 from relstudy.studyapp.web.rater.practice import again_page, feedback_page

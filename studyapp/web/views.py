@@ -179,9 +179,14 @@ class RefusedPage:
 
 @dataclass(frozen=True)
 class PasswordPage:
-    """Ask for the admin password (`new`: choose it). The form field is `password`."""
+    """Ask for a researcher's password (`new`: choose it), in the field `password`.
+
+    `asks_name` asks for the account as well (field `account`; empty: the first); `name` is what it holds.
+    """
 
     new: bool
     action: str
     message: str = ""
     shortest: int = 0
+    name: str = ""
+    asks_name: bool = False

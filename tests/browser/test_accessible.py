@@ -11,8 +11,9 @@ from playwright.sync_api import Page
 
 from relstudy.studyapp.assignment.next_page import Step
 from relstudy.studyapp.assignment.raters import code
+from relstudy.studyapp.config.accounts import invite_account
 from relstudy.studyapp.web.rater import ending
-from tests.browser.sessions import Rater, log_in
+from tests.browser.sessions import PASSWORD, PLAIN, Rater, log_in
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -232,3 +233,41 @@ def test_axe_would_have_found_a_barrier(new_page: Callable[..., Page]) -> None:
     page = new_page()
     page.set_content("<html lang=en><title>x</title><main><h1>x</h1><img src='data:,'><input></main>")
     assert {fault.split()[1] for fault in faults(page)} >= {"image-alt", "label"}
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_no_page_of_a_researcher_with_an_account_has_a_barrier_and_all_go_by_keyboard(
+    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+) -> None:
+    served = serve_study(PLAIN)
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+    token = invite_account(served.folder, "a.viewer@example.org", "viewer")
+    page.goto(f"{served.base}/admin/setup/{token}")
+    tour.look("own password")
+    page.get_by_label("Choose a password").press_sequentially("staple of a barn")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/")
+    for name in ("", "raters", "invite", "export"):
+        page.goto(f"{served.base}/admin/{name}")
+        tour.look(f"viewer's {name}")
+    page.goto(f"{served.base}/admin/log")
+    tour.look("not for this role")
+    page.goto(f"{served.base}/admin/")
+    page.get_by_role("button", name="Log out").press("Enter")
+    page.wait_for_url("**/admin/login")
+    tour.look("login by name")
+    page.get_by_label("Name").press_sequentially("nobody")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong password")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    tour.look("wrong password")
+    page.get_by_label("Name").fill("")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/")
+    page.goto(f"{served.base}/admin/log")
+    assert "a.viewer@example.org" in page.inner_text("table")
+    tour.look("log")
+    assert not tour.found

@@ -138,6 +138,7 @@ def test_every_text_is_in_use() -> None:
         "admin.tab.",
         "admin.state.",
         "admin.rater.",
+        "admin.role.",
         "admin.flag.",
         "admin.outcome.",
         "admin.limit.",

@@ -23,6 +23,7 @@ from tests.studyapp.browse import Browser
 WHY_NOT = {
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy host": "runs until it is stopped; tests/studyapp/web/test_host.py serves several studies",
+    "relstudy account studies": "needs a folder of studies; tests/studyapp/web/admin/test_accounts.py has one",
     "relstudy demo": "takes a minute; tests/end_to_end runs it",
     "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
     "relstudy hash buckets itq.npz": "the page's first block makes itq.npz; tests/analysis/hashing/commands runs it",

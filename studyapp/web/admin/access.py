@@ -1,22 +1,27 @@
-"""Who may see the admin pages: a password, set once by a one-time link; only its hash is kept."""
+"""The way in to the admin pages: a password, chosen by a one-time link; only its hash is kept."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import secrets
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from flask import Blueprint, abort, current_app, redirect, request
+from flask import Blueprint, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from relstudy.studyapp.config.accounts import FIRST, account_of_link, choose_password, read_accounts
 from relstudy.studyapp.config.secret import write_private
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.admin.researchers import (
+    become,
+    current_account,
+    find_account,
+    is_admin,
+    log_out_everywhere,
+)
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import PasswordPage
@@ -24,11 +29,10 @@ from relstudy.studyapp.web.views import PasswordPage
 blueprint = Blueprint("access", __name__, url_prefix="/admin")
 
 SHORTEST = 10
-HOURS = 12
 
 
 def make_setup_link(folder: Path) -> str | None:
-    """Path of a one-time link to set the admin password; None when there is a password already.
+    """Path of a one-time link to set the owner's password; None when there is a password already.
 
     Only the token's hash is written down (FOLDER/admin.setup, mode 0600); a new link ends the one before.
     """
@@ -40,72 +44,33 @@ def make_setup_link(folder: Path) -> str | None:
 
 
 def set_password(folder: Path, password: str, *, first: bool = False) -> None:
-    """Keep the hash of the admin password (FOLDER/admin.hash, mode 0600).
+    """Keep the hash of the owner's password (FOLDER/admin.hash, mode 0600).
 
     With `first`, FileExistsError when there is one already.
     """
-    write_private(folder / "admin.hash", generate_password_hash(password, method="scrypt"), new=first)
+    write_private(folder / "admin.hash", _hashed(password), new=first)
     (folder / "admin.setup").unlink(missing_ok=True)
 
 
-def _hash() -> str:
-    try:
-        return (current_site().folder / "admin.hash").read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return ""
+def _hashed(password: str) -> str:
+    return generate_password_hash(password, method="scrypt")
 
 
-def _fingerprint() -> str:
-    """What a session is signed in under: the password, and the time between two logouts (FOLDER/admin.logout)."""
-    try:
-        last_logout = (current_site().folder / "admin.logout").read_text(encoding="ascii")
-    except FileNotFoundError:
-        last_logout = ""
-    return hashlib.sha256(f"{_hash()}|{last_logout}".encode()).hexdigest()[:16]
-
-
-def is_admin() -> bool:
-    """Whether this browser has given the password, not too long ago, it is still the same one, and nobody has logged
-    out since."""
-    claim = flask_session.get("admin")
-    if not (isinstance(claim, list) and len(claim) == 2):
-        return False
-    fresh = isinstance(claim[1], int | float) and time.time() - claim[1] < 3600 * HOURS
-    return bool(_hash()) and fresh and secrets.compare_digest(str(claim[0]), _fingerprint())
-
-
-def may_preview() -> bool:
-    """Whether this browser may see the study before anybody rates: the researcher's, or any one of a server that serves
-    nothing but the preview."""
-    return bool(current_app.config.get("PREVIEW")) or is_admin()
-
-
-def admin_required(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
-    """Only for those who have given the password; a POST also needs this visit's csrf token."""
-
-    @functools.wraps(view)
-    def guarded(*args: Any, **kwargs: Any) -> ResponseReturnValue:
-        if not is_admin():
-            if request.method == "GET":
-                return redirect("/admin/login")
-            abort(401, description="session")
-        if request.method != "GET":
-            session.require_csrf()
-        return view(*args, **kwargs)
-
-    return guarded
-
-
-def _become_admin() -> ResponseReturnValue:
-    flask_session.clear()
-    flask_session["admin"] = [_fingerprint(), int(time.time())]
-    flask_session["nonce"] = secrets.token_hex(16)
-    return redirect("/admin/", 303)
+@functools.lru_cache(maxsize=1)
+def _nobodys_hash() -> str:
+    """Checked where there is no such account, so that the time it takes does not tell."""
+    return _hashed(secrets.token_hex(16))
 
 
 def _begin_visit() -> None:
     if "nonce" not in flask_session:
         flask_session["nonce"] = secrets.token_hex(16)
+
+
+def _login_page(message: str = "", name: str = "") -> str:
+    several = any(read_accounts(folder) for folder in current_site().account_folders)
+    page = PasswordPage(new=False, action="/admin/login", message=message, name=name, asks_name=several)
+    return show("login.html", page)
 
 
 @blueprint.get("/login")
@@ -114,7 +79,7 @@ def login() -> ResponseReturnValue:
     if is_admin():
         return redirect("/admin/")
     _begin_visit()
-    return show("login.html", PasswordPage(new=False, action="/admin/login"))
+    return _login_page()
 
 
 @blueprint.post("/login")
@@ -124,15 +89,18 @@ def check() -> ResponseReturnValue:
     guesses = current_site().password_limit
     if not guesses.attempt(session.client()):
         abort(429)
-    password_hash = _hash()
-    if not password_hash or not check_password_hash(password_hash, request.form.get("password", "")):
-        page = PasswordPage(new=False, action="/admin/login", message=current_site().texts("password.wrong"))
-        return show("login.html", page), 403
+    name = request.form.get("account", "").strip()[:64]
+    found = find_account(name or FIRST)
+    account = found[0] if found is not None and found[0].password else None
+    holds = check_password_hash(account.password if account else _nobodys_hash(), request.form.get("password", ""))
+    if account is None or not holds:
+        return _login_page(current_site().texts("password.wrong"), name), 403
     guesses.forgive(session.client())
-    return _become_admin()
+    become(account)
+    return redirect("/admin/", 303)
 
 
-def _setup_holds(token: str) -> bool:
+def _first_setup_holds(token: str) -> bool:
     folder = current_site().folder
     if (folder / "admin.hash").exists():
         return False
@@ -143,45 +111,73 @@ def _setup_holds(token: str) -> bool:
     return secrets.compare_digest(expected, hashlib.sha256(token.encode()).hexdigest())
 
 
-def _require_setup(token: str) -> None:
+def _require_setup(token: str) -> tuple[str, Path]:
+    """Whose password a one-time link chooses, and the folder of that account; guesses count against the client."""
     if current_site().link_limit.reached(session.client()):
         abort(429)
-    if not _setup_holds(token):
+    chooser = _chooser(token)
+    if chooser is None:
         current_site().link_limit.attempt(session.client())
         abort(404, description="link")
+    return chooser
+
+
+def _chooser(token: str) -> tuple[str, Path] | None:
+    if _first_setup_holds(token):
+        return FIRST, current_site().folder
+    for folder in current_site().account_folders:
+        account = account_of_link(folder, token)
+        if account is not None:
+            return account.name, folder
+    return None
+
+
+def _choose_page(token: str, name: str, message: str = "") -> str:
+    page = PasswordPage(
+        new=True,
+        action=f"/admin/setup/{token}",
+        message=message,
+        shortest=SHORTEST,
+        name="" if name == FIRST else name,
+    )
+    return show("login.html", page)
 
 
 @blueprint.get("/setup/<token>")
 def setup(token: str) -> ResponseReturnValue:
     """The one-time link: choose the password."""
-    _require_setup(token)
+    name, _ = _require_setup(token)
     _begin_visit()
-    return show("login.html", PasswordPage(new=True, action=f"/admin/setup/{token}", shortest=SHORTEST))
+    return _choose_page(token, name)
 
 
 @blueprint.post("/setup/<token>")
 def choose(token: str) -> ResponseReturnValue:
     """Keep the password; the link is used up."""
-    _require_setup(token)
+    name, folder = _require_setup(token)
     session.require_csrf()
     password = request.form.get("password", "")
     if len(password) < SHORTEST or len(password) > 1000:
-        message = current_site().texts("password.short", count=SHORTEST)
-        page = PasswordPage(new=True, action=f"/admin/setup/{token}", message=message, shortest=SHORTEST)
-        return show("login.html", page), 422
+        return _choose_page(token, name, current_site().texts("password.short", count=SHORTEST)), 422
     try:
-        set_password(current_site().folder, password, first=True)
+        if name == FIRST:
+            set_password(folder, password, first=True)
+        elif not choose_password(folder, token, _hashed(password)):
+            raise FileExistsError
     except FileExistsError:  # somebody else was quicker with the same link
         abort(404, description="link")
-    return _become_admin()
+    found = find_account(name)
+    assert found is not None
+    become(found[0])
+    return redirect("/admin/", 303)
 
 
 @blueprint.post("/logout")
 def logout() -> ResponseReturnValue:
-    """End the researcher's sessions, in this browser and in every other: a copied cookie is worth nothing then."""
-    if is_admin():
+    """End the researcher's sessions, in this browser and in every other."""
+    account = current_account()
+    if account is not None:
         session.require_csrf()
-        flask_session.clear()
-        write_private(current_site().folder / "admin.logout", secrets.token_hex(8))
+        log_out_everywhere(account)
     flask_session.clear()
     return redirect("/admin/login", 303)

@@ -9,8 +9,8 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
-from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.figures import recent_figures
+from relstudy.studyapp.web.admin.researchers import admin_required, role_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 
@@ -38,7 +38,7 @@ def export() -> ResponseReturnValue:
 
 
 @blueprint.get("/export/ratings.csv")
-@admin_required
+@role_required("viewer")
 def download_ratings() -> ResponseReturnValue:
     """The ratings, as `relstudy export` writes them."""
     here = current_site()
@@ -53,7 +53,7 @@ def download_ratings() -> ResponseReturnValue:
 
 
 @blueprint.get("/export/people.csv")
-@admin_required
+@role_required("editor")
 def download_people() -> ResponseReturnValue:
     """One row per rater."""
     return _download(people_table(current_site().store, current_site().study), "people.csv")

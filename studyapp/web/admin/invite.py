@@ -9,8 +9,8 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
-from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.figures import forget_figures
+from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 

@@ -8,9 +8,9 @@ from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.leases import Lease, read_leases
-from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.blocks import BlockView, block_views
 from relstudy.studyapp.web.admin.figures import moment, recent_figures
+from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 

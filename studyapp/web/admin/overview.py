@@ -14,9 +14,9 @@ from relstudy.studyapp.assignment.study_state import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.blocks import BlockView, block_views
 from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 

@@ -14,8 +14,8 @@ from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.access import admin_required
 from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 

@@ -30,7 +30,7 @@ from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, write_study
 
-PAGES = ("/admin/", "/admin/raters", "/admin/handout", "/admin/invite", "/admin/export")
+PAGES = ("/admin/", "/admin/raters", "/admin/handout", "/admin/invite", "/admin/export", "/admin/log")
 PASSWORD = "correct horse battery"
 
 

@@ -1,0 +1,39 @@
+"""relstudy log: who did what with a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("-n", "--entries", default=50, show_default=True, type=click.IntRange(1, 1_000_000), help="How many.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def log(folder: Path, entries: int, as_json: bool) -> None:
+    """Who did what on the admin pages and by commands, the newest first; times in UTC.
+
+    FOLDER is a study or, for what was done to the accounts of a host, its folder of studies.
+
+    \b
+    Example:
+      relstudy log my-study
+    """
+    import time
+    from dataclasses import asdict
+
+    from relstudy.common.console import print_json, print_table
+    from relstudy.studyapp.commands.opening import open_database, store_of_log
+    from relstudy.studyapp.monitoring.audit_log import read_entries
+
+    store = open_database(folder)[1] if (folder / "study.toml").exists() else store_of_log(folder)
+    found = read_entries(store, entries)
+    if as_json:
+        print_json([asdict(entry) for entry in found])
+    elif found:
+        moments = [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.at)) for entry in found]
+        rows = [[at, entry.who, entry.did, entry.about] for at, entry in zip(moments, found, strict=True)]
+        print_table(rows, ["time", "who", "did", "about"])
+    else:
+        click.echo("nothing has been done yet on the admin pages, or by a command that changes the study")

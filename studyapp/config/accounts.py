@@ -1,0 +1,149 @@
+"""Researchers' accounts beside the first password: FOLDER/accounts.json, which only its owner may read.
+
+FOLDER is a study, or a folder of studies that a host serves; there an account counts for all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.secret import write_private
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+ROLES = ("viewer", "editor", "owner")  # each may do what those before it may
+FIRST = "owner"  # the account that every study has, with the password in FOLDER/admin.hash
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Who may see a study's pages.
+
+    Parameters
+    ----------
+    name : letters, digits, dot, -, _ and @
+    role : one of ROLES: a viewer looks, an editor also invites, pauses, closes and forgets, an owner also reads the log
+    password : scrypt hash; empty until the person has chosen one
+    setup : SHA-256 of the one-time link's token; empty once it is used
+    logout : changes with each logout, which ends all of the account's sessions
+    """
+
+    name: str
+    role: str
+    password: str = ""
+    setup: str = ""
+    logout: str = ""
+
+    def may(self, role: str) -> bool:
+        """Whether this account may do what a role may."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+def read_accounts(folder: Path) -> dict[str, Account]:
+    """The accounts by name; none where there is no file.
+
+    Raises
+    ------
+    RelstudyError
+        when the file is damaged
+    """
+    path = folder / "accounts.json"
+    try:
+        rows = json.loads(path.read_text(encoding="ascii"))
+        accounts = [Account(**row) for row in rows]
+        if not all(account.role in ROLES for account in accounts):
+            raise ValueError
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError):
+        raise RelstudyError(
+            f"{path}: this is no list of accounts; restore it, or remove it and make them anew"
+        ) from None
+    return {account.name: account for account in accounts}
+
+
+@contextlib.contextmanager
+def changing_accounts(folder: Path) -> Iterator[dict[str, Account]]:
+    """The accounts, to be changed by nobody else meanwhile; written when the block ends without an error."""
+    with open(folder / "accounts.lock", "a") as turn:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # this file system has no locks
+                fcntl.flock(turn, fcntl.LOCK_EX)
+        accounts = read_accounts(folder)
+        before = dict(accounts)
+        yield accounts
+        if accounts != before:
+            write_private(folder / "accounts.json", json.dumps([asdict(account) for account in accounts.values()]))
+
+
+def invite_account(folder: Path, name: str, role: str) -> str:
+    """Make an account, or give an existing one another role; the token of a one-time link to choose its password.
+
+    What it had before, an unused link too, ends with this.
+    """
+    if not NAME.fullmatch(name) or name == FIRST:
+        raise RelstudyError(
+            f"{name!r} cannot be an account's name: letters, digits, . _ @ and - are allowed, not {FIRST!r}"
+        )
+    token = secrets.token_urlsafe(24)
+    with changing_accounts(folder) as accounts:
+        accounts[name] = Account(name, role, setup=_hashed(token))
+    return token
+
+
+def change_role(folder: Path, name: str, role: str) -> None:
+    """Give an account another role at once; its password stays."""
+    with changing_accounts(folder) as accounts:
+        accounts[name] = replace(_existing(accounts, folder, name), role=role)
+
+
+def remove_account(folder: Path, name: str) -> None:
+    """End an account and its sessions."""
+    with changing_accounts(folder) as accounts:
+        del accounts[_existing(accounts, folder, name).name]
+
+
+def account_of_link(folder: Path, token: str) -> Account | None:
+    """Whose one-time link has this token."""
+    hashed = _hashed(token)
+    found = [account for account in read_accounts(folder).values() if account.setup]
+    return next((account for account in found if secrets.compare_digest(account.setup, hashed)), None)
+
+
+def choose_password(folder: Path, token: str, password_hash: str) -> bool:
+    """Keep the password that was chosen by a one-time link, which is used up; False where somebody was quicker."""
+    with changing_accounts(folder) as accounts:
+        owner = account_of_link(folder, token)
+        if owner is None:
+            return False
+        accounts[owner.name] = replace(owner, password=password_hash, setup="")
+    return True
+
+
+def end_sessions(folder: Path, name: str) -> None:
+    """Log an account out everywhere."""
+    with changing_accounts(folder) as accounts:
+        if name in accounts:
+            accounts[name] = replace(accounts[name], logout=secrets.token_hex(8))
+
+
+def _existing(accounts: dict[str, Account], folder: Path, name: str) -> Account:
+    if name not in accounts:
+        raise RelstudyError(f"{folder} has no account {name!r}; it has {', '.join(accounts) or 'none'}")
+    return accounts[name]
+
+
+def _hashed(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

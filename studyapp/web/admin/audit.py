@@ -1,0 +1,33 @@
+"""The log: who did what with the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.monitoring.audit_log import MOST, Entry, read_entries
+from relstudy.studyapp.web.admin.figures import moment
+from relstudy.studyapp.web.admin.researchers import role_required
+from relstudy.studyapp.web.rendering import show
+from relstudy.studyapp.web.site import current_site
+
+blueprint = Blueprint("admin_log", __name__, url_prefix="/admin")
+
+
+@dataclass(frozen=True)
+class LogPage:
+    """The newest entries, each with its time as shown."""
+
+    tab: str
+    entries: tuple[tuple[str, Entry], ...]
+    most: int = MOST
+
+
+@blueprint.get("/log")
+@role_required("owner")
+def log() -> ResponseReturnValue:
+    """Who did what, the newest first."""
+    entries = tuple((moment(entry.at, "%Y-%m-%d %H:%M:%S"), entry) for entry in read_entries(current_site().store))
+    return show("admin/log.html", LogPage("log", entries))

@@ -1,0 +1,159 @@
+"""Which researcher is asking, what their role lets them do, and the log of what they did.
+
+Every study has the account "owner", whose password was chosen first and is in FOLDER/admin.hash. Further accounts are
+in FOLDER/accounts.json, of the study and of the host that serves it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from flask import abort, current_app, g, make_response, redirect, request
+from flask import session as flask_session
+from flask.typing import ResponseReturnValue
+
+from relstudy.studyapp.config.accounts import FIRST, Account, end_sessions, read_accounts
+from relstudy.studyapp.config.secret import write_private
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.monitoring.audit_log import record
+from relstudy.studyapp.web import session
+from relstudy.studyapp.web.site import current_site
+
+HOURS = 12
+TOLD = ("state", "count")  # fields of forms that the log tells
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def find_account(name: str) -> tuple[Account, Path] | None:
+    """The account of a name, and the folder that it is kept in; the study's come before its host's."""
+    here = current_site()
+    if name == FIRST:
+        first = Account(
+            FIRST, "owner", _text_of(here.folder / "admin.hash"), "", _text_of(here.folder / "admin.logout")
+        )
+        return first, here.folder
+    for folder in here.account_folders:
+        account = read_accounts(folder).get(name)
+        if account is not None:
+            return account, folder
+    return None
+
+
+def _fingerprint(account: Account) -> str:
+    """What a session is signed in under: the account's password, and the time between two of its logouts."""
+    return hashlib.sha256(f"{account.name}|{account.password}|{account.logout}".encode()).hexdigest()[:16]
+
+
+def current_account() -> Account | None:
+    """Who has given a password in this browser, not too long ago, where it is still the same one, and they have not
+    logged out since."""
+    if "account" not in g:
+        g.account = _claimed_account()
+    return cast(Account | None, g.account)
+
+
+def _claimed_account() -> Account | None:
+    claim = flask_session.get("admin")
+    if not (isinstance(claim, list) and len(claim) == 3 and isinstance(claim[1], int | float)):
+        return None
+    if time.time() - claim[1] >= 3600 * HOURS:
+        return None
+    found = find_account(str(claim[2]))
+    if found is None or not found[0].password:
+        return None
+    return found[0] if secrets.compare_digest(str(claim[0]), _fingerprint(found[0])) else None
+
+
+def is_admin() -> bool:
+    """Whether this browser is a researcher's."""
+    return current_account() is not None
+
+
+def may_preview() -> bool:
+    """Whether this browser may see the study before anybody rates: a researcher's, or any one of a server that serves
+    nothing but the preview."""
+    return bool(current_app.config.get("PREVIEW")) or is_admin()
+
+
+def may(role: str) -> bool:
+    """Whether the researcher of this browser may do what a role may."""
+    account = current_account()
+    return account is not None and account.may(role)
+
+
+def note(account: Account, did: str, about: str = "") -> None:
+    """Add to the log; what was done stays done where the database cannot take it."""
+    try:
+        record(current_site().store, account.name, did, about)
+    except DATABASE_ERRORS as error:
+        line = {"event": "audit log", "who": account.name, "did": did, "about": about, "error": type(error).__name__}
+        logging.getLogger("relstudy").error(json.dumps(line))
+
+
+def become(account: Account) -> None:
+    """Sign this browser in; whatever its session held before is dropped."""
+    flask_session.clear()
+    flask_session["admin"] = [_fingerprint(account), int(time.time()), account.name]
+    flask_session["nonce"] = secrets.token_hex(16)
+    g.account = account
+    note(account, "log in")
+
+
+def log_out_everywhere(account: Account) -> None:
+    """End the account's sessions, in this browser and in every other: a copied cookie is worth nothing then."""
+    found = find_account(account.name)
+    if account.name == FIRST:
+        write_private(current_site().folder / "admin.logout", secrets.token_hex(8))
+    elif found is not None:
+        end_sessions(found[1], account.name)
+    note(account, "log out")
+
+
+View = Callable[..., ResponseReturnValue]
+
+
+def admin_required(view: View) -> View:
+    """For researchers: viewers may look, and whatever is sent needs an editor and this visit's csrf token."""
+    return _guarded(view, "")
+
+
+def role_required(role: str) -> Callable[[View], View]:
+    """The same for researchers of a role; who opens such a page is in the log."""
+    return lambda view: _guarded(view, role)
+
+
+def _guarded(view: View, role: str) -> View:
+    @functools.wraps(view)
+    def guarded(*args: Any, **kwargs: Any) -> ResponseReturnValue:
+        looks = request.method in ("GET", "HEAD")
+        account = current_account()
+        if account is None:
+            if looks:
+                return redirect("/admin/login")
+            abort(401, description="session")
+        if not looks:
+            session.require_csrf()
+        if not account.may(role or ("viewer" if looks else "editor")):
+            abort(403, description="role")
+        response = make_response(view(*args, **kwargs))
+        if (role or not looks) and response.status_code < 400:
+            told = [request.form[name] for name in TOLD if name in request.form]
+            about = " ".join([*map(str, kwargs.values()), *told])
+            note(account, str(request.endpoint).rpartition(".")[2].replace("_", " "), about)
+        return response
+
+    return guarded

@@ -1,0 +1,197 @@
+"""Researchers' accounts: own passwords, what each role may do, and the log of who did what."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from werkzeug.test import Client
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.accounts import change_role, invite_account, read_accounts, remove_account
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.audit_log import read_entries
+from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.host import host_app
+from relstudy.studyapp.web.hosted import HostedStudies
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import Made, write_study
+
+PASSWORD = "correct horse battery"
+OTHER = "staple of a barn"
+
+
+@pytest.fixture
+def made(make_local: Callable[..., Made]) -> Made:
+    made = make_local(base_queries=1, unique_queries=1, results=2)
+    set_password(made.folder, PASSWORD)
+    return made
+
+
+def newcomer(made: Made, name: str, role: str) -> Browser:
+    """A researcher who has chosen a password by the one-time link."""
+    link = f"/admin/setup/{invite_account(made.folder, name, role)}"
+    browser = Browser(made.app)
+    assert f"For the account {name}." in browser.get(link).text
+    browser.send(browser.page.form(link), password=OTHER)
+    assert browser.address == "/admin/", browser.page.text
+    return browser
+
+
+def log_in(made: Made, name: str, password: str) -> Browser:
+    browser = Browser(made.app)
+    browser.send(browser.get("/admin/login").form(), account=name, password=password)
+    return browser
+
+
+def act(browser: Browser, path: str, **fields: str) -> int:
+    """Post with this visit's token, whether or not a page offers it."""
+    token = browser.get("/admin/").form("/admin/logout").fields["csrf"]
+    browser.post(path, {"csrf": token, **fields}, follow=False)
+    return browser.status
+
+
+@pytest.mark.slow
+def test_each_role_may_do_what_it_says_and_no_more(made: Made) -> None:
+    rater = invite(made.store, Study.load(made.folder), 1)[0].rater_id
+    browsers = {role: newcomer(made, role, role) for role in ("viewer", "editor")}
+    browsers["owner"] = log_in(made, "", PASSWORD)
+    newcomer(made, "second", "owner").get("/admin/log")
+    reached = {
+        role: [
+            *(browser.client.get(f"/admin/{page}").status_code for page in ("", "raters", "export/ratings.csv")),
+            *(browser.client.get(f"/admin/{page}").status_code for page in ("export/people.csv", "log")),
+            *(act(browser, path, **fields) for path, fields in [("/admin/state", {"state": "paused"})]),
+            act(browser, "/admin/invite", count="1"),
+        ]
+        for role, browser in browsers.items()
+    }
+    assert reached == {
+        "viewer": [200, 200, 200, 403, 403, 403, 403],
+        "editor": [200, 200, 200, 200, 403, 303, 200],
+        "owner": [200, 200, 200, 200, 200, 303, 200],
+    }
+    viewed = browsers["viewer"].get("/admin/raters")
+    assert not any("/forget/" in link for link in viewed.links) and "viewer (viewer)" in viewed.text
+    assert [form.action for form in browsers["viewer"].get("/admin/").forms] == ["/admin/logout"]
+    assert act(browsers["viewer"], f"/admin/forget/{rater}") == 403
+    assert act(browsers["editor"], f"/admin/forget/{rater}") == 303
+
+
+@pytest.mark.slow
+def test_the_log_tells_who_did_what_on_pages_and_by_commands(made: Made) -> None:
+    rater = invite(made.store, Study.load(made.folder), 1)[0].rater_id
+    editor, viewer = newcomer(made, "anna", "editor"), newcomer(made, "ben", "viewer")
+    act(editor, "/admin/state", state="paused")
+    act(editor, "/admin/forget/nobody")
+    act(editor, f"/admin/forget/{rater}")
+    act(viewer, "/admin/state", state="open")
+    viewer.get("/admin/export/ratings.csv")
+    done = CliRunner().invoke(main, ["account", str(made.folder), "ben", "--remove"])
+    assert done.exit_code == 0, done.output
+    told = [(entry.who, entry.did, entry.about) for entry in reversed(read_entries(made.store))]
+    assert told[:-1] == [
+        ("anna", "log in", ""),
+        ("ben", "log in", ""),
+        ("anna", "set state", "paused"),
+        ("anna", "forget", rater),
+        ("ben", "download ratings", ""),
+    ]
+    assert told[-1][0].startswith("command line (") and told[-1][1:] == ("remove account", "ben")
+    page = log_in(made, "", PASSWORD).get("/admin/log")
+    assert re.search(rf"anna forget {rater}", page.text)
+    shown = CliRunner().invoke(main, ["log", str(made.folder), "-n", "3"]).output
+    assert "log in" in shown and "remove account" in shown and "paused" not in shown
+
+
+@pytest.mark.slow
+def test_an_account_ends_changes_and_logs_out_at_once_and_alone(made: Made) -> None:
+    anna, ben, owner = newcomer(made, "anna", "editor"), newcomer(made, "ben", "editor"), log_in(made, "", PASSWORD)
+    change_role(made.folder, "anna", "viewer")
+    assert act(anna, "/admin/state", state="paused") == 403
+    copied = Browser(made.app)
+    cookie = ben.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
+    assert cookie is not None
+    copied.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
+    ben.send(ben.get("/admin/").form("/admin/logout"))
+    for browser, address in ((copied, "/admin/login"), (anna, "/admin/"), (owner, "/admin/")):
+        browser.get("/admin/")
+        assert browser.address == address
+    remove_account(made.folder, "anna")
+    anna.get("/admin/")
+    assert anna.address == "/admin/login"
+
+
+@pytest.mark.slow
+def test_a_password_is_its_accounts_alone_and_kept_as_a_hash(made: Made) -> None:
+    newcomer(made, "anna", "editor")
+    invite_account(made.folder, "ben", "viewer")
+    assert [log_in(made, *given).status for given in (("anna", PASSWORD), ("", OTHER), ("ben", ""), ("x", OTHER))] == [
+        403
+    ] * 4
+    assert log_in(made, "anna", OTHER).address == "/admin/"
+    kept = made.folder / "accounts.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600 and OTHER not in kept.read_text()
+    assert read_accounts(made.folder)["anna"].password.startswith("scrypt:")
+
+
+def test_a_link_for_a_password_works_once_and_a_new_one_ends_the_old(made: Made) -> None:
+    old, new = (f"/admin/setup/{invite_account(made.folder, 'anna', 'viewer')}" for _ in range(2))
+    browser = Browser(made.app)
+    assert browser.get(old).text and browser.status == 404
+    form = browser.get(new).form(new)
+    browser.send(form, password=OTHER)
+    assert browser.address == "/admin/"
+    again = Browser(made.app)
+    assert again.get(new).text and again.status == 404
+
+
+@pytest.mark.parametrize("name", ["owner", "", "a b", "../x", "x" * 65])
+def test_an_account_has_a_name_of_its_own(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RelstudyError, match="cannot be an account's name"):
+        invite_account(tmp_path, name, "viewer")
+
+
+def test_a_damaged_list_of_accounts_is_told_and_lets_nobody_in(made: Made) -> None:
+    (made.folder / "accounts.json").write_text('[{"name": "anna", "role": "king"}]')
+    with pytest.raises(RelstudyError, match=r"accounts\.json: this is no list of accounts"):
+        read_accounts(made.folder)
+
+
+@pytest.mark.slow
+def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_together(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_study(tmp_path / "studies" / name, base_queries=1, unique_queries=1, results=2)
+    studies = HostedStudies([tmp_path / "studies"], "http://localhost", secure=False)
+    app = host_app(studies)
+
+    def visit(name: str, account: str, password: str) -> str:
+        client = Client(app)
+        page = client.get(f"/{name}/admin/login").text
+        token = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
+        answer = client.post(
+            f"/{name}/admin/login",
+            data={"csrf": token, "account": account, "password": password},
+            follow_redirects=True,
+        )
+        return f"{answer.status_code} {answer.request.path}"
+
+    try:
+        studies.get("one")
+        made = CliRunner().invoke(main, ["account", str(tmp_path / "studies"), "anna", "--invite", "--role", "owner"])
+        link = re.findall(r"http://localhost(/one/admin/setup/\S+)", made.output)[0]
+        chooser = Client(app)
+        token = re.findall(r'name="csrf" value="([^"]+)"', chooser.get(link).text)[0]
+        assert chooser.post(link, data={"csrf": token, "password": OTHER}).location == "/one/admin/"
+        assert [visit(name, "anna", OTHER) for name in ("one", "two")] == ["200 /one/admin/", "200 /two/admin/"]
+        wrong = [visit(name, "anna", "guess") for name in ("one", "two") * 6]
+        assert [answer.split()[0] for answer in wrong] == ["403"] * 10 + ["429"] * 2
+        assert "make account" in CliRunner().invoke(main, ["log", str(tmp_path / "studies")]).output
+    finally:
+        studies.close()
