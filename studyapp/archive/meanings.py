@@ -43,7 +43,7 @@ _RATINGS = {
     "handed_out": "`random` on unique pairs; empty elsewhere, since everyone rates the base block",
     **_DRAWN,
     "version": "number of the study's version that asked; empty for ratings from before versions were kept",
-    "set_aside": "1 for ratings of a rater who was set aside; calibration leaves them out unless asked",
+    "set_aside": "1 for ratings of a rater who was set aside or withdrew; calibration leaves them out unless asked",
     **_SCALE,
 }
 

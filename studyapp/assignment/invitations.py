@@ -12,7 +12,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, set_group, token_identity
 from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.store import Store, shred
 from relstudy.studyapp.database.tables import assignments, raters, ratings
 
 
@@ -97,12 +97,5 @@ def forget(store: Store, rater_id: str) -> int:
         removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount
         connection.execute(sa.delete(assignments).where(assignments.c.rater == key))
         connection.execute(sa.delete(raters).where(raters.c.id == key))
-    if store.is_sqlite:
-        _shred(store)
+    shred(store)
     return removed
-
-
-def _shred(store: Store) -> None:
-    """Deleted rows would stay readable in SQLite's free pages and log until overwritten."""
-    with store.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")

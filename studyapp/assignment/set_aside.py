@@ -16,6 +16,11 @@ from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, ass
 
 SET_ASIDE = "set_aside"
 """The outcome of who is set aside."""
+WITHDREW = "withdrew"
+"""The outcome of who has withdrawn from a study that keeps and marks their ratings."""
+LEFT_OUT = (SET_ASIDE, WITHDREW)
+"""Outcomes of raters whose ratings stay and are marked, and whose places in the pool are others'."""
+_IN_STUDY = raters.c.outcome.is_(None) | raters.c.outcome.not_in(LEFT_OUT)
 _ASSIGNMENT = [assignments.c[name] for name in Assignment._fields]
 
 
@@ -30,11 +35,20 @@ def set_aside(store: Store, rater_id: str) -> int:
     RelstudyError
         when there is no such rater, or they are out of the study already
     """
+    return _leave_out(store, rater_id, SET_ASIDE)
+
+
+def withdraw(store: Store, rater_id: str) -> int:
+    """The same for a rater who withdraws, and is not taken back."""
+    return _leave_out(store, rater_id, WITHDREW)
+
+
+def _leave_out(store: Store, rater_id: str, outcome: str) -> int:
     with store.write() as connection:
         rater = _locked(connection, rater_id)
         if rater.outcome is not None:
             raise RelstudyError(f"rater {rater_id} is out of the study already ({rater.outcome.replace('_', ' ')})")
-        end_visit(connection, rater, SET_ASIDE)
+        end_visit(connection, rater, outcome)
         return give_back(connection, rater.id)
 
 
@@ -69,7 +83,7 @@ def give_back(connection: Transaction, rater: int) -> int:
     waiting = (assignments.c.rater == rater) & assignments.c.answered_at.is_(None) & assignments.c.slot_id.is_not(None)
     connection.execute(sa.delete(assignments).where(waiting))
     close_gaps(connection, rater)
-    in_study = sa.select(raters.c.id).where(raters.c.outcome.is_distinct_from(SET_ASIDE), raters.c.id != rater)
+    in_study = sa.select(raters.c.id).where(_IN_STUDY, raters.c.id != rater)
     surplus = assignments.c.page_id.in_(page_ids) & assignments.c.surplus & assignments.c.rater.in_(in_study)
     room = Counter(page_ids)
     for page in _decided_pages(connection, surplus):

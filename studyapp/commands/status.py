@@ -25,6 +25,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     """
     from relstudy.common.console import print_json
     from relstudy.studyapp.assignment.leases import read_leases
+    from relstudy.studyapp.assignment.retention import retention_notes
     from relstudy.studyapp.assignment.shown import say_not_shown
     from relstudy.studyapp.assignment.study_state import write_state
     from relstudy.studyapp.commands.opening import open_ratings
@@ -45,6 +46,8 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
             write_state(connection, state)
         record_command(store, "set state", state)
     now = study_status(store, study)
+    with store.read() as connection:
+        overdue = list(retention_notes(connection, study, folder))
     statistics = study_statistics(store, study) if insight else None
     leases = read_leases(store) if show_leases else None
     if as_json:
@@ -58,6 +61,8 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     print_progress(study.title, now)
     for sentence in say_not_shown(now.not_shown):
         click.echo(f"\n{sentence}.")
+    for sentence in overdue:
+        click.echo(f"\nMind: {sentence}.")
     if raters:
         print_raters(now.people)
     if statistics is not None:

@@ -15,6 +15,9 @@ contact = ""                       # shown at the foot of every page: "Questions
 # minutes = 20                     # said on the consent page until ratings show how long it takes
 # url = "https://study.example.org"  # public address: for links, and for cookies that travel by https only
 
+# withdrawal = "delete"             # raters may withdraw: "delete" everything of them, or "keep" and mark their ratings
+# keep_until = 2030-12-31           # until when it is kept who the raters are
+
 # Plain text; an empty line starts a new paragraph. Without these, a short standard text is shown.
 # consent = """
 # You are asked to judge search results. Taking part is voluntary.

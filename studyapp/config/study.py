@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from relstudy.studyapp.config.groups import Group, read_groups
 from relstudy.studyapp.config.limits import Limits, read_limits
 from relstudy.studyapp.config.study_parts import (
     OUTCOMES,
+    WITHDRAWALS,
     Block,
     Entry,
     JudgeSettings,
@@ -60,6 +62,8 @@ class Study:
     thanks: str
     paused: bool
     minutes: float
+    withdrawal: str
+    keep_until: date | None
     lease_minutes: float
     seed: int
     entry: Entry
@@ -107,6 +111,7 @@ class Study:
         """What may become of raters who do not complete, of OUTCOMES."""
         cannot_be = {
             "screened_out": not self.screening,
+            "withdrew": not self.withdrawal,
             "failed_practice": self.qualification is None,
             "undecided": not self.entry.code_needs_decided,
             "failed_checks": self.entry.failed_checks_allowed is None,
@@ -172,7 +177,10 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(
         head,
         at,
-        ("id", "title", "language", "contact", "url", "consent", "instructions", "thanks", "paused", "minutes"),
+        (
+            *("id", "title", "language", "contact", "url", "consent", "instructions", "thanks", "paused", "minutes"),
+            *("withdrawal", "keep_until"),
+        ),
     )
     handout = check.table(data, (), "handout")
     check.keys(handout, ("handout",), ("lease_minutes", "seed"))
@@ -192,6 +200,8 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         thanks=check.text(head, at, "thanks", ""),
         paused=check.yes(head, at, "paused", False),
         minutes=check.number(head, at, "minutes", 0, 0, 10_000),
+        withdrawal="" if (offered := check.one_of(head, at, "withdrawal", "no", WITHDRAWALS)) == "no" else offered,
+        keep_until=check.day(head, at, "keep_until"),
         lease_minutes=check.number(handout, ("handout",), "lease_minutes", 30, 0.01, 100_000),
         seed=check.whole(handout, ("handout",), "seed", 0, 0, 2**31 - 1),
         entry=read_entry(check, check.table(data, (), "entry")),

@@ -13,8 +13,9 @@ ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 PLATFORM_RULES = ("prolific", "crowd")
 OUTCOMES = (
     *("no_consent", "screened_out", "failed_practice", "failed_checks", "set_aside", "full", "undecided"),
-    *("paused", "closed"),
+    *("withdrew", "paused", "closed"),
 )
+WITHDRAWALS = ("no", "delete", "keep")
 QUESTION_KINDS = ("text", "long", "number", "choice")
 
 

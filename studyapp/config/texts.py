@@ -25,6 +25,14 @@ ENGLISH: dict[str, str] = {
         "kept if you cannot."
     ),
     "consent.stored.questions": "Your answers to the questions at the end are stored, too.",
+    "consent.stored.withdrawal.delete": (
+        "You can withdraw at any time by the link at the foot of the pages; then everything stored of you is deleted."
+    ),
+    "consent.stored.withdrawal.keep": (
+        "You can withdraw at any time by the link at the foot of the pages; then your ratings are marked as withdrawn "
+        "and left out."
+    ),
+    "consent.stored.until": "What says who you are is kept until {date} and then deleted; the ratings stay.",
     "consent.changed": "The text was changed while you read it. Please read it as it is now.",
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
@@ -42,6 +50,22 @@ ENGLISH: dict[str, str] = {
         "you cannot."
     ),
     "screening.send": "Continue",
+    "withdraw.link": "Withdraw from the study",
+    "withdraw.heading": "Withdraw from the study",
+    "withdraw.text.keep": (
+        "You get nothing more to rate. Your ratings so far stay stored under a code; they are marked as withdrawn and "
+        "left out of the results. This cannot be undone."
+    ),
+    "withdraw.text.delete": (
+        "Your ratings, your answers and everything else that is stored of you are deleted, and cannot be brought back. "
+        "Copies that the researchers took before are not reached from here."
+    ),
+    "withdraw.sure": "I am sure",
+    "withdraw.do": "Withdraw",
+    "withdraw.stay": "Stay in the study",
+    "withdrew.heading": "You have withdrawn",
+    "withdrew.text": "You get nothing more to rate. Thank you for your time.",
+    "withdrew.deleted": "Everything that was stored of you is deleted. Thank you for your time.",
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "instructions.heading": "What to do",
@@ -311,6 +335,7 @@ ENGLISH: dict[str, str] = {
     "admin.outcome.failed_practice": "practice not passed",
     "admin.outcome.set_aside": "set aside",
     "admin.outcome.screened_out": "screened out",
+    "admin.outcome.withdrew": "withdrew",
     "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",
     "admin.older": "Next",

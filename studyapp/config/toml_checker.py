@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date, datetime
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
@@ -93,6 +94,14 @@ class TomlChecker:
         if not isinstance(value, bool):
             self.fault((*path, key), value, "true or false is allowed")
             return default
+        return value
+
+    def day(self, table: dict[str, Any], path: Keys, key: str) -> date | None:
+        """A day, such as 2027-01-31; None where it is absent."""
+        value = table.get(key)
+        if value is not None and (not isinstance(value, date) or isinstance(value, datetime)):
+            self.fault((*path, key), str(value), "a day is allowed, without quotes, such as 2027-01-31")
+            return None
         return value
 
     def one_of(self, table: dict[str, Any], path: Keys, key: str, default: str, allowed: Iterable[str]) -> str:

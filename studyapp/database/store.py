@@ -226,6 +226,13 @@ class Store:
         self.engine.dispose()
 
 
+def shred(store: Store) -> None:
+    """Overwrite what has been deleted: it would stay readable in SQLite's write-ahead log."""
+    if store.is_sqlite:
+        with store.engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `read` and `write` say so, not where sqlite3 guesses
     cursor = connection.cursor()

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed
+from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import count_ratings
@@ -117,8 +118,21 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         yield Finding("database", "wrong", words, f"start the database, or relstudy restore {folder} BACKUP")
         return
     yield Finding("database", "ok", f"{store.shown} is whole and can be written to")
+    yield from _retention(folder, study, store)
     yield from _clock(store)
     yield from _files(folder, store)
+
+
+def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
+    if study.keep_until is None:
+        return
+    with store.read() as connection:
+        overdue = list(retention_notes(connection, study, folder))
+    for sentence in overdue:
+        mend = f"relstudy status {folder} --close, then relstudy forget {folder} --all-people"
+        yield Finding("people", "wrong", sentence, mend)
+    if not overdue:
+        yield Finding("people", "ok", f"who raters are may be kept until {study.keep_until}, or is forgotten")
 
 
 def _clock(store: Store) -> Iterator[Finding]:

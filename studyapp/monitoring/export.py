@@ -21,7 +21,7 @@ from relstudy.common.scales import SCALE_COLUMNS, Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.outcomes import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
-from relstudy.studyapp.assignment.set_aside import SET_ASIDE
+from relstudy.studyapp.assignment.set_aside import LEFT_OUT
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
 from relstudy.studyapp.database.store import Store
@@ -149,7 +149,7 @@ def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, K
         "source": row.source,
         "rank": row.rank,
         "version": row.version,
-        "set_aside": int(row.outcome == SET_ASIDE),
+        "set_aside": int(row.outcome in LEFT_OUT),
         **(dict.fromkeys(SCALE_COLUMNS) if scale is None else scale.columns()),
     }
 

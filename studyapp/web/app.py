@@ -25,7 +25,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import pictures, preview
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
-from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening
+from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening, withdrawal
 from relstudy.studyapp.web.refused import refusal_page
 from relstudy.studyapp.web.rendering import prepare_templates, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
@@ -94,7 +94,7 @@ def create_app(
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (
-        *(entry, screening, rating, practice, ending, ended, pictures, preview),
+        *(entry, screening, rating, practice, ending, withdrawal, ended, pictures, preview),
         *(access, overview, raters, leases, invite, export, audit),
     ):
         app.register_blueprint(module.blueprint)

@@ -24,7 +24,15 @@ from relstudy.studyapp.web.views import Choice, ItemView, MessagePage
 
 def show(template: str, page: object, rater: Rater | None = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
-    return current_app.jinja_env.get_template(template).render(page=page, csrf=session.csrf(rater))
+    return current_app.jinja_env.get_template(template).render(
+        page=page, csrf=session.csrf(rater), withdraws=_may_withdraw(rater)
+    )
+
+
+def _may_withdraw(rater: Rater | None) -> bool:
+    """Whether the page's foot leads a rater out of the study."""
+    is_in = rater is not None and rater.consented_at is not None and rater.outcome is None
+    return is_in and bool(current_site().study.withdrawal)
 
 
 def prepare_templates(environment: Environment, here: Site) -> None:

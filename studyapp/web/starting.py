@@ -8,6 +8,7 @@ import click
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.shown import say_not_shown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import write_address
 from relstudy.studyapp.assignment.synchronisation import change_study
@@ -49,5 +50,7 @@ def note_address(folder: Path, study: Study, address: str) -> None:
             write_address(connection, address)
             for sentence in say_not_shown(stored_not_shown(connection, study)):
                 say(f"Mind: {sentence}.")
+            for sentence in retention_notes(connection, study, folder):
+                click.echo(f"Mind: {sentence}.")
     finally:
         store.dispose()

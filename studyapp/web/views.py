@@ -96,6 +96,13 @@ class AgainPage:
 
 
 @dataclass(frozen=True)
+class WithdrawPage:
+    """Asks before a rater leaves for good."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class ConsentPage:
     paragraphs: tuple[str, ...]
     sha256: str

@@ -125,6 +125,7 @@ ENTRY = """
 [study]
 id = "entry"
 title = "The way in and out"
+withdrawal = "keep"
 [entry]
 rules = ["crowd"]
 id_parameter = "who"
@@ -176,6 +177,11 @@ def test_no_page_on_the_way_in_or_out_has_a_barrier(
     arrive("q", "18")
     page.wait_for_url("**/instructions")
     tour.look("how to qualify")
+    page.get_by_role("link", name="Withdraw").press("Enter")
+    page.wait_for_url("**/withdraw")
+    tour.look("withdraw")
+    page.get_by_role("link", name="Stay").press("Enter")
+    page.wait_for_url("**/instructions")
     page.get_by_role("button", name="Start").press("Enter")
     for end in ("**/again", "**/ended"):
         page.wait_for_url("**/rate/1")

@@ -43,4 +43,8 @@ def _stored(study: Study, texts: Texts, way: str) -> str:
         said.append(texts("consent.stored.screening"))
     if study.questions:
         said.append(texts("consent.stored.questions"))
+    if study.withdrawal:
+        said.append(texts(f"consent.stored.withdrawal.{study.withdrawal}"))
+    if study.keep_until is not None:
+        said.append(texts("consent.stored.until", date=study.keep_until))
     return " ".join(said)

@@ -98,7 +98,17 @@ def fails_the_practice(make: Maker, outcomes: str) -> Browser:
     return browser
 
 
+def withdraws(make: Maker, outcomes: str) -> Browser:
+    toml = with_entry(ENTRY + outcomes).replace('id = "test"', 'id = "test"\nwithdrawal = "delete"')
+    browser = arrive(make(toml))
+    browser.consent()
+    browser.get("/withdraw")
+    browser.send(browser.page.form(), sure="yes")
+    return browser
+
+
 ENDINGS = {
+    "withdrew": withdraws,
     "failed_practice": fails_the_practice,
     "screened_out": does_not_fit,
     "no_consent": declines,

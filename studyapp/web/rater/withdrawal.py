@@ -1,0 +1,56 @@
+"""Leaving the study for good, where it offers that: what was stored is deleted, or kept and marked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict, replace
+
+from flask import Blueprint, abort, redirect, request
+from flask.typing import ResponseReturnValue
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment import set_aside
+from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.web import session
+from relstudy.studyapp.web.rendering import end_page, show
+from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.views import WithdrawPage
+
+blueprint = Blueprint("withdrawal", __name__)
+
+
+@blueprint.get("/withdraw")
+def ask() -> ResponseReturnValue:
+    """What withdrawing means, and whether it shall be."""
+    if not current_site().study.withdrawal:
+        abort(404)
+    rater = session.consented_rater()
+    return redirect("/consent") if rater is None else show("withdraw.html", withdraw_view(), rater)
+
+
+def withdraw_view() -> WithdrawPage:
+    """What becomes of what was stored."""
+    here = current_site()
+    return WithdrawPage(here.texts(f"withdraw.text.{here.study.withdrawal}"))
+
+
+@blueprint.post("/withdraw")
+def withdraw() -> ResponseReturnValue:
+    """Take the rater out, in whatever state the study is. Where all is deleted, the browser keeps the way back."""
+    if not current_site().study.withdrawal:
+        abort(404)
+    rater = session.consented_rater()
+    if rater is None:
+        return redirect("/consent", 303)
+    session.require_csrf(rater)
+    if request.form.get("sure") != "yes":
+        return redirect("/withdraw", 303)
+    here = current_site()
+    with suppress(RelstudyError):  # sent twice at once: gone is gone
+        if here.study.withdrawal == "keep":
+            set_aside.withdraw(here.store, rater.rater_id)
+        else:
+            page = replace(end_page(set_aside.WITHDREW, rater), text=here.texts("withdrew.deleted"))
+            forget(here.store, rater.rater_id)
+            session.end_visit(asdict(page))
+    return redirect("/ended", 303)

@@ -1,0 +1,108 @@
+"""What says who the raters are goes when its time has passed; the ratings stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner, Result
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.retention import retention_notes
+from relstudy.studyapp.assignment.study_state import write_state
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.tables import raters
+from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import TOML, Made
+from tests.studyapp.web.rater.test_ending import QUESTIONS
+from tests.studyapp.web.rater.test_entry import with_entry
+
+PEOPLE = with_entry('rules = ["crowd", "personal"]\nid_parameter = "who"\nkeep_parameters = ["batch"]\n') + QUESTIONS
+
+
+def kept_until(days: int) -> str:
+    day = datetime.now(UTC).date() + timedelta(days=days)
+    return PEOPLE.replace('id = "test"', f'id = "test"\nkeep_until = {day}')
+
+
+def run(*command: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in command])
+
+
+def rated(made: Made) -> Browser:
+    browser = Browser(made.app)
+    browser.join("/join?who=Jane-Doe&batch=secret-batch")
+    browser.rate_all()
+    browser.send(browser.page.form(), **{"question-eyes": "full", "question-say": "I am Jane"})
+    return browser
+
+
+def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..., Made]) -> None:
+    made = make_local(kept_until(-1))
+    browser, study = rated(made), Study.load(made.folder)
+    link = invite(made.store, study, 1)[0].path
+    before = ratings_table(made.store, study)
+    command = f"relstudy forget {made.folder} --all-people"
+    assert command in run("status", made.folder).stdout
+    assert run("doctor", made.folder).exit_code == 1 and command in run("doctor", made.folder).stdout
+    refused = run("forget", made.folder, "--all-people", "--yes")
+    assert refused.exit_code and "close the study first" in refused.output
+    with made.store.write() as connection:
+        write_state(connection, "closed")
+    done = run("forget", made.folder, "--all-people", "--yes")
+    assert done.exit_code == 0 and "what said who 2 raters are is gone" in done.output
+    assert ratings_table(made.store, study).equals(before) and len(before) == 16
+    with made.store.read() as connection:
+        rows = str(connection.execute(sa.select(raters)).mappings().all())
+    assert "full" not in rows
+    for word in ("Jane", "secret-batch"):
+        assert word not in rows
+        assert word.encode() not in (made.folder / "study.db").read_bytes()
+    assert people_table(made.store, study)["completion_code"].tolist() == ["", ""]
+    made.app.extensions["relstudy"].set_state("open")
+    for address in ("/thanks", link):
+        browser.get(address)
+        assert browser.status in (403, 404), address
+    assert "--all-people" not in run("status", made.folder).stdout
+    assert "ok" in next(line for line in run("doctor", made.folder).stdout.splitlines() if "people:" in line)
+
+
+@pytest.mark.parametrize(("days", "says"), [(-1, True), (0, False), (1, False)])
+def test_it_is_said_from_the_day_after(make_local: Callable[..., Made], days: int, says: bool) -> None:
+    made = make_local(kept_until(days))
+    invite(made.store, Study.load(made.folder), 1)
+    with made.store.read() as connection:
+        notes = list(retention_notes(connection, Study.load(made.folder), Path("my study")))
+    assert (
+        notes
+        == [
+            f"what says who 1 rater is was to be kept until {Study.load(made.folder).keep_until}, which has passed; "
+            "`relstudy forget 'my study' --all-people` takes it out of the database"
+        ]
+        * says
+    )
+
+
+def test_forget_takes_one_rater_or_all(make_local: Callable[..., Made]) -> None:
+    made = make_local(PEOPLE)
+    for wrong in (["forget", made.folder], ["forget", made.folder, "R1", "--all-people"]):
+        assert run(*wrong).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ('keep_until = "2027-01-31"', "line 4, study.keep_until: '2027-01-31' is not allowed; a day is allowed"),
+        ("keep_until = 2027-01-31T10:00:00Z", "line 4, study.keep_until: .*a day is allowed, without quotes"),
+        ('withdrawal = "maybe"', "line 4, study.withdrawal: 'maybe' is not allowed; one of no, delete, keep"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_told_with_its_line(setting: str, told: str) -> None:
+    with pytest.raises(RelstudyError, match=told):
+        Study.parse(TOML.replace('id = "test"', f'id = "test"\n{setting}'))
