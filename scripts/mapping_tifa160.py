@@ -5,7 +5,8 @@
 FOLDER holds the two score tables and the ratings (default: ../shared/data/tifa160_likert). Ten folds by query; seed 1
 gives the folds that the goals were measured on. The default of `relstudy fit` takes the method of greatest out-of-fold
 correlation per system. "by these folds": of the very predictions that it is then measured by. "nested" (--nested, some
-minutes): chosen anew inside each training part, so that the choice is out of fold too.
+minutes): chosen anew inside each training part, so that the choice is out of fold too. "by the other folds": what
+`relstudy fit` prints in its place, each fold's method chosen by the predictions of all other folds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table, progress
+from relstudy.mapping.chosen import chosen
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
@@ -70,9 +72,14 @@ def main() -> None:
         pairs, settings = ScoredPairs(x, y, q), FitSettings(10, arguments.seed)
         fold = folds_by_group(q, 10, arguments.seed)
         scored = {"scikit-learn isotonic": figures(peer(x, y, fold), pairs, settings)}
-        for method in methods:
-            scored[method] = figures(cross_fit(pairs, method, settings).predictions, pairs, settings)
-        scored["best, by these folds"] = max((scored[method] for method in METHODS), key=lambda pair: pair[0])
+        crossed = {method: cross_fit(pairs, method, settings) for method in methods}
+        for method, fit in crossed.items():
+            scored[method] = figures(fit.predictions, pairs, settings)
+        best = max(METHODS, key=lambda method: scored[method][0])
+        scored["best, by these folds"] = scored[best]
+        ahead = chosen(pairs, {method: crossed[method] for method in METHODS}, best, settings, resamples=2)
+        if ahead is not None:
+            scored["best, by the other folds"] = (ahead.by_other_folds.value or 0.0, np.nan)
         if arguments.nested:
             scored["best, nested"] = figures(cross_fit(pairs, "best", settings).predictions, pairs, settings)
         scored["raw scores"] = (correlation(x, y) or 0.0, np.nan)

@@ -110,20 +110,23 @@ def _print_told_apart(ranked: Standings) -> None:
 
 def _print_explained(result: ScoreResult, ranked: Standings) -> None:
     """What each system explains of what any could; nothing where the noise of judgments is not known."""
-    shown = [
-        f"{name} {_percent(each.share)}, which is {_percent(each.of_explainable)} of {_percent(each.explainable)} that "
-        "could be explained"
+    rows = [
+        [name, *(cell for figure in (each.share, each.explainable, each.of_explainable) for cell in _percent(figure))]
         for name in ranked.names
         if (each := result[name].explained).of_explainable.value is not None
     ]
-    if shown:
-        click.echo(f"Of the differences between judgments is explained: {'; '.join(shown)}.")
+    if not rows:
+        return
+    click.echo()
+    interval = f"{100 * result.options.level:g} %"
+    header = ["of the variance of judgments", "explained", interval, "could be", interval, "of what could be", interval]
+    print_table(rows, header, dim=(2, 4, 6))
 
 
-def _percent(figure: Estimate) -> str:
-    if figure.value is None or figure.low is None or figure.high is None:
-        return "–" if figure.value is None else f"{percent(figure.value)}"
-    return f"{percent(figure.value)} ({percent(figure.low)} to {percent(figure.high)})"
+def _percent(figure: Estimate) -> list[str]:
+    if figure.value is None:
+        return ["–", ""]
+    return [percent(figure.value), span(figure.low, figure.high, "%")]
 
 
 def _print_measures(result: ScoreResult, ranked: Standings) -> None:

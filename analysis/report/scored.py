@@ -140,9 +140,13 @@ def scores_table(result: ScoreResult) -> Table:
         "How far each system agrees with people.",
         columns,
         rows,
-        note=f"Intervals at {100 * level:g} %; bold is the best of a column and, for the three measures that systems "
-        "are compared by, what is not clearly worse."
-        + (" A rank is one more than the number of systems that are clearly ahead." if several else ""),
+        note=f"Intervals at {100 * level:g} %."
+        + (
+            " Bold is the best of a column and, for the three measures that systems are compared by, what is not "
+            "clearly worse. A rank is one more than the number of systems that are clearly ahead."
+            if several
+            else ""
+        ),
         best=(*best, ("Normalised rank", "min")) if several else (),
         as_good=frozenset(_as_good(result, ranked)),
         in_digits=True,

@@ -15,6 +15,8 @@ from relstudy.common.estimates import Estimate
 from relstudy.common.wording import count_of, in_words, listed, listed_some
 
 MOST_EXCEPTIONS = 3
+FEW_RATERS = 6
+"""With fewer, Student's t makes ranges for any raters like them a third longer than their standard error alone."""
 
 
 def headline(result: ScoreResult, ranked: Standings) -> str:
@@ -199,6 +201,12 @@ def unknown(result: ScoreResult) -> list[str]:
     queries = int(result.pairs["queries"])
     if queries < FEW_QUERIES:
         sentences.append(f"How far the ranges can be trusted: {count_of(queries, 'query', 'queries')} are few.")
+    raters = result.raters.raters
+    if raters is not None and raters < FEW_RATERS:
+        sentences.append(
+            f"What other raters would say: the ranges allow for any raters like these {raters}, who are too few to "
+            f"tell much of others. --raters these keeps to these {raters}."
+        )
     partial = [each.name for each in result.systems if each.coverage.scored < each.coverage.judged]
     if partial:
         verb = "it does" if len(partial) == 1 else "they do"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
 from relstudy.analysis.planning.workload import Steepness
@@ -35,6 +35,7 @@ class Settling:
     ratings : what these queries ask of people; None where not known
     available : queries that the study could have drawn; None where not known
     raters_too : whether intervals speak of any raters like these, so that more of them are needed as well
+    among : how many systems this study compared; the study foretold compares the two alone
     """
 
     first: str
@@ -46,6 +47,7 @@ class Settling:
     ratings: int | None
     available: int | None
     raters_too: bool = False
+    among: int = 2
 
     def sentence(self) -> str:
         """What would settle it, and at what price."""
@@ -58,7 +60,8 @@ class Settling:
             )
         queries = _about(self.queries)
         text = (
-            f"If {self.first} and {self.second} differ as much as it looks {size}, a study of about {queries:,} "
+            f"If {self.first} and {self.second} differ as much as it looks {size}, a study of "
+            f"{'these two alone with ' if self.among > 2 else ''}about {queries:,} "
             f"queries like these{', with raters in proportion,' if self.raters_too else ''} would find it in 8 of 10 "
             "cases"
         )
@@ -98,12 +101,45 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
         return None
     slope, comparison = max(slopes, key=lambda entry: entry[0])
     alpha, have = 1 - result.options.level, int(result.pairs["queries"])
-    queries = Steepness(slope, 0.0).queries(POWER, alpha, MOST_QUERIES)
+    queries = queries_needed(slope, units(result) / have, alpha)
     low, _ = Steepness.of_pilot(slope, 0.0, have, stated=False).interval(POWER, alpha, MOST_QUERIES)
     ratings = None if facts.ratings is None or queries is None else round(facts.ratings / have * queries)
     difference = abs(comparison.difference.value or 0.0)
     figures = (comparison.index, difference, queries, low, ratings, facts.queries)
-    return Settling(first, second, *figures, raters_too=result.raters.raters is not None)
+    return Settling(first, second, *figures, raters_too=result.raters.raters is not None, among=len(ranked.names))
+
+
+def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
+    """The least number of queries that finds a difference with power 0.8 by Student's t; None above 20,000.
+
+    Parameters
+    ----------
+    slope : the difference over its standard deviation at one query
+    units_each : units of the variance (queries, or raters where these are fewer) that come with a query; the degrees of
+        freedom are one less than the units
+    alpha : of the two-sided test
+
+    Examples
+    --------
+    >>> queries_needed(0.25, 1.0, 0.05), queries_needed(0.25, 0.1, 0.05), queries_needed(1e-6, 1.0, 0.05)
+    (128, 146, None)
+    """
+
+    def spare(number: float) -> float:
+        freedom = max(units_each * number - 1, 1.0)
+        wanted = stats.t.ppf(1 - alpha / 2, freedom) + stats.t.ppf(POWER, freedom)
+        return float(slope * np.sqrt(number) - wanted)
+
+    least = 2 / units_each
+    if slope <= 0 or spare(MOST_QUERIES) < 0:
+        return None
+    return int(np.ceil(least if spare(least) >= 0 else optimize.brentq(spare, least, MOST_QUERIES)))
+
+
+def units(result: ScoreResult) -> int:
+    """What the degrees of freedom of a difference count: queries, or raters where these vary too and are fewer."""
+    queries = int(result.pairs["queries"])
+    return queries if result.raters.raters is None else min(queries, result.raters.raters)
 
 
 def steepness(result: ScoreResult, comparison: Comparison) -> float | None:
@@ -114,10 +150,9 @@ def steepness(result: ScoreResult, comparison: Comparison) -> float | None:
     of any raters, raters are taken to grow in number as queries do.
     """
     difference, queries = comparison.difference, int(result.pairs["queries"])
-    units = queries if result.raters.raters is None else min(queries, result.raters.raters)
     if difference.value is None or difference.low is None or difference.high is None or queries < 2:
         return None
-    reach = float(stats.t.ppf((1 + result.options.level) / 2, units - 1))
+    reach = float(stats.t.ppf((1 + result.options.level) / 2, units(result) - 1))
     error = (difference.high - difference.low) / 2 / reach
     if result.population.finite and result.population.highest < 1:
         error /= np.sqrt(1 - result.population.highest)

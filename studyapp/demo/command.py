@@ -95,7 +95,7 @@ def _print_covered(rows: Sequence[Recovered]) -> None:
     covered = [row.covered for row in rows if row.covered is not None]
     click.echo(
         f"\n{sum(covered)} of {len(covered)} intervals hold the true value (✓); of 95 % intervals, about one in twenty "
-        "should not."
+        "should not. They rest on the same queries, and so succeed or fail together."
     )
 
 

@@ -178,7 +178,8 @@ def test_what_would_settle_a_tie_and_at_what_price() -> None:
     assert settle is not None and settle.queries is not None
     # difference 0.02, half-width 0.05 by t with 11 degrees of freedom from 12 queries
     error = 0.05 / 2.201
-    assert settle.queries == pytest.approx(12 * ((1.96 + 0.8416) * error / 0.02) ** 2, rel=0.02)
+    wanted = stats.t.ppf(0.975, settle.queries - 1) + stats.t.ppf(0.8, settle.queries - 1)
+    assert settle.queries == pytest.approx(12 * (wanted * error / 0.02) ** 2, abs=1)
     assert settle.ratings == pytest.approx(30 * settle.queries, abs=30)
     assert settle.sentence() == (
         "If a and b differ as much as it looks (a difference in correlation of 0.02), a study of about 120 queries "
@@ -279,7 +280,28 @@ def test_where_raters_vary_too_they_are_needed_in_proportion_and_are_fewer_than_
     alone, any_like_these = verdict_of(result).settling, verdict_of(drawn).settling
     assert alone is not None and any_like_these is not None and alone.queries is not None
     # the same interval from 3 degrees of freedom and not 11 has a smaller standard error
-    shrink = (stats.t.ppf(0.975, 11) / stats.t.ppf(0.975, 3)) ** 2
-    assert any_like_these.queries == pytest.approx(shrink * alone.queries, rel=0.03)
+    error = 0.05 / stats.t.ppf(0.975, 3)
+    assert any_like_these.queries is not None
+    freedom = any_like_these.queries * 4 / 12 - 1
+    wanted = stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom)
+    assert any_like_these.queries == pytest.approx(12 * (wanted * error / 0.02) ** 2, abs=1)
     assert "queries like these, with raters in proportion, would find it" in any_like_these.sentence()
     assert "in proportion" not in alone.sentence()
+
+
+def test_few_raters_are_named_as_the_reason_why_ranges_for_any_like_them_are_wide() -> None:
+    result = made("ab")
+    told = [verdict_of(replace(result, raters=RaterPopulation(number))).unknown for number in (3, 6)]
+    assert told[0][0].startswith("What other raters would say: the ranges allow for any raters like these 3, who")
+    assert not any("raters" in text for text in told[1])
+
+
+def test_three_raters_are_not_said_to_find_with_as_many_more_what_they_did_not_find() -> None:
+    # seen at one and a half standard errors with 3 raters: as many again have 2 degrees of freedom and no power of 0.8
+    result = replace(made("abc"), raters=RaterPopulation(3))
+    reach = 0.02 / 1.5 * float(stats.t.ppf(0.975, 2))
+    wide = [replace(each, difference=Estimate(0.02, 0.02 - reach, 0.02 + reach)) for each in result.comparisons]
+    settle = verdict_of(replace(result, comparisons=tuple(wide))).settling
+    assert settle is not None and settle.queries is not None
+    assert settle.queries > 3 * int(result.pairs["queries"])
+    assert "a study of these two alone with about" in settle.sentence()
