@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from relstudy.api.judging import judge as judge
     from relstudy.api.planning import Plan as Plan
     from relstudy.api.planning import plan as plan
+    from relstudy.api.remote import RemoteStudy as RemoteStudy
+    from relstudy.api.remote import study as study
     from relstudy.api.sampling import Sample as Sample
     from relstudy.api.sampling import sample as sample
     from relstudy.api.scoring import Scores as Scores
@@ -57,6 +59,7 @@ _OWNERS = {
     "Plan": "relstudy.api.planning",
     "Ratings": "relstudy.calibration.ratings",
     "RelstudyError": "relstudy.common.errors",
+    "RemoteStudy": "relstudy.api.remote",
     "Sample": "relstudy.api.sampling",
     "Scores": "relstudy.api.scoring",
     "Verdict": "relstudy.analysis.verdict.verdict",
@@ -72,6 +75,7 @@ _OWNERS = {
     "read_ratings": "relstudy.api.calibrating",
     "sample": "relstudy.api.sampling",
     "score": "relstudy.api.scoring",
+    "study": "relstudy.api.remote",
 }
 
 __all__ = [
@@ -86,6 +90,7 @@ __all__ = [
     "Plan",
     "Ratings",
     "RelstudyError",
+    "RemoteStudy",
     "Sample",
     "Scores",
     "Verdict",
@@ -103,6 +108,7 @@ __all__ = [
     "read_ratings",
     "sample",
     "score",
+    "study",
 ]
 
 

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Leave one rater's ratings out for now, or take them back.",
     ),
     "account": ("relstudy.studyapp.commands.account:account", "Researchers' own passwords and roles."),
+    "token": ("relstudy.studyapp.commands.token:token", "Let programs ask a running study, each by its own token."),
     "log": ("relstudy.studyapp.commands.log:log", "Who did what with a study."),
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
     "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),

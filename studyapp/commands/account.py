@@ -50,7 +50,7 @@ def account(folder: Path, name: str, role: str | None, invite: bool, remove: boo
         result, line = {"account": name, "role": role}, f"{name} is {role} from now on"
         _record(folder, "change account", f"{name} {role}")
     else:
-        accounts = [found for found in read_accounts(folder).values() if name in ("", found.name)]
+        accounts = [found for found in read_accounts(folder).values() if name in ("", found.name) and not found.token]
         rows = [[found.name, found.role, "yes" if found.password else "not yet"] for found in accounts]
         if as_json:
             print_json([dict(zip(("account", "role", "password"), row, strict=True)) for row in rows])

@@ -1,4 +1,5 @@
-"""Researchers' accounts beside the first password: FOLDER/accounts.json, which only its owner may read.
+"""Researchers' accounts beside the first password, and programs' tokens: FOLDER/accounts.json, which only its owner may
+read.
 
 FOLDER is a study, or a folder of studies that a host serves; there an account counts for all of them.
 """
@@ -29,7 +30,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 @dataclass(frozen=True)
 class Account:
-    """Who may see a study's pages.
+    """Who may see a study's pages, or which program may ask its API.
 
     Parameters
     ----------
@@ -38,6 +39,7 @@ class Account:
     password : scrypt hash; empty until the person has chosen one
     setup : SHA-256 of the one-time link's token; empty once it is used
     logout : changes with each logout, which ends all of the account's sessions
+    token : SHA-256 of a program's token; such an account has no password
     """
 
     name: str
@@ -45,6 +47,7 @@ class Account:
     password: str = ""
     setup: str = ""
     logout: str = ""
+    token: str = ""
 
     def may(self, role: str) -> bool:
         """Whether this account may do what a role may."""
@@ -93,14 +96,31 @@ def invite_account(folder: Path, name: str, role: str) -> str:
 
     What it had before, an unused link too, ends with this.
     """
-    if not NAME.fullmatch(name) or name == FIRST:
-        raise RelstudyError(
-            f"{name!r} cannot be an account's name: letters, digits, . _ @ and - are allowed, not {FIRST!r}"
-        )
+    _require_name(name)
     token = secrets.token_urlsafe(24)
     with changing_accounts(folder) as accounts:
+        if name in accounts and accounts[name].token:
+            raise RelstudyError(f"{name!r} is a program's token; give the person another name")
         accounts[name] = Account(name, role, setup=_hashed(token))
     return token
+
+
+def make_token(folder: Path, name: str, role: str) -> str:
+    """Make a token for a program; one of that name that there was before ends."""
+    _require_name(name)
+    token = f"rst_{secrets.token_urlsafe(24)}"
+    with changing_accounts(folder) as accounts:
+        if name in accounts and not accounts[name].token:
+            raise RelstudyError(f"{name!r} is a person's account; give the token another name")
+        accounts[name] = Account(name, role, token=_hashed(token))
+    return token
+
+
+def account_of_token(folder: Path, token: str) -> Account | None:
+    """Whose token it is."""
+    hashed = _hashed(token)
+    found = [account for account in read_accounts(folder).values() if account.token]
+    return next((account for account in found if secrets.compare_digest(account.token, hashed)), None)
 
 
 def change_role(folder: Path, name: str, role: str) -> None:
@@ -137,6 +157,13 @@ def end_sessions(folder: Path, name: str) -> None:
     with changing_accounts(folder) as accounts:
         if name in accounts:
             accounts[name] = replace(accounts[name], logout=secrets.token_hex(8))
+
+
+def _require_name(name: str) -> None:
+    if not NAME.fullmatch(name) or name == FIRST:
+        raise RelstudyError(
+            f"{name!r} cannot be an account's name: letters, digits, . _ @ and - are allowed, not {FIRST!r}"
+        )
 
 
 def _existing(accounts: dict[str, Account], folder: Path, name: str) -> Account:

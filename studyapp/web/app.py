@@ -22,7 +22,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import pictures, preview
+from relstudy.studyapp.web import api, pictures, preview
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening, withdrawal
@@ -95,7 +95,7 @@ def create_app(
     )
     for module in (
         *(entry, screening, rating, practice, ending, withdrawal, ended, pictures, preview),
-        *(access, overview, raters, leases, invite, export, audit),
+        *(access, overview, raters, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
@@ -127,6 +127,8 @@ def _health() -> ResponseReturnValue:
 def _http_error(error: HTTPException) -> ResponseReturnValue:
     if error.code is not None and error.code < 400:
         return error
+    if request.blueprint == "api":
+        return api.refusal(error)
     texts = current_site().texts
     reasons_by_status = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
     reasons = {"link": "error.link", "invited": "error.invited", "role": "error.role"}

@@ -33,9 +33,14 @@ class InvitePage:
     most: int = MOST_LINKS
 
 
+def public_address() -> str:
+    """Where invitations lead: the study's url, else what this request asked."""
+    return (current_site().study.url or request.root_url).rstrip("/")
+
+
 def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
     study = current_site().study
-    base = (study.url or request.root_url).rstrip("/")
+    base = public_address()
     rules = study.entry.rules
     crowd = invitations.crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(rules))

@@ -1,0 +1,119 @@
+"""What programs may ask of a study by a token: its status, its ratings as JSON lines, invitations."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pandas as pd
+from flask import Blueprint, Response, abort, g, jsonify, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment import invitations
+from relstudy.studyapp.config.accounts import Account, account_of_token
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.monitoring.status import study_status
+from relstudy.studyapp.web import session
+from relstudy.studyapp.web.admin.figures import forget_figures
+from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
+from relstudy.studyapp.web.admin.researchers import note
+from relstudy.studyapp.web.site import current_site
+
+blueprint = Blueprint("api", __name__, url_prefix="/api")
+
+ROWS = 1000  # in each part of the stream
+View = Callable[..., ResponseReturnValue]
+
+
+def token_required(role: str) -> Callable[[View], View]:
+    """For programs whose token has a role; wrong tokens count against the client."""
+
+    def guard(view: View) -> View:
+        @functools.wraps(view)
+        def guarded(*args: Any, **kwargs: Any) -> ResponseReturnValue:
+            g.account = _account()
+            if not g.account.may(role):
+                abort(403, description=f"the token {g.account.name!r} is a {g.account.role}'s; this needs role {role}")
+            return view(*args, **kwargs)
+
+        return guarded
+
+    return guard
+
+
+def _account() -> Account:
+    guesses = current_site().link_limit
+    if guesses.reached(session.client()):
+        abort(429, description="too many wrong tokens; wait ten minutes")
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    account = _account_of(token.strip()) if kind.lower() == "bearer" and token else None
+    if account is None:
+        if token:
+            guesses.attempt(session.client())
+        abort(401, description="this needs a valid token in the header `Authorization: Bearer TOKEN`")
+    return account
+
+
+def _account_of(token: str) -> Account | None:
+    found = (account_of_token(folder, token) for folder in current_site().account_folders)
+    return next((account for account in found if account is not None), None)
+
+
+def refusal(error: HTTPException) -> ResponseReturnValue:
+    """Why a program gets nothing, as JSON."""
+    headers = {"WWW-Authenticate": "Bearer"} if error.code == 401 else {}
+    return jsonify(error=error.description), error.code or 500, headers
+
+
+@blueprint.get("/status")
+@token_required("viewer")
+def status() -> ResponseReturnValue:
+    """How far the ratings have come."""
+    here = current_site()
+    return jsonify(study_status(here.store, here.study).as_json())
+
+
+@blueprint.get("/ratings")
+@token_required("viewer")
+def ratings() -> ResponseReturnValue:
+    """The rows of the export, one JSON object a line."""
+    here = current_site()
+    table = ratings_table(here.store, here.study)
+    since = request.args.get("since", "")
+    if since:
+        try:
+            moment = pd.Timestamp(since)
+            moment = moment.tz_localize("UTC") if moment.tzinfo is None else moment
+        except ValueError:
+            abort(400, description=f"since is {since[:40]!r}; a time such as 2026-01-31T12:00:00+00:00 is needed")
+        table = table[pd.to_datetime(table["rated_at"], utc=True, format="ISO8601") > moment]
+    note(g.account, "read ratings", str(len(table)))
+
+    def lines() -> Iterator[str]:
+        for start in range(0, len(table), ROWS):
+            yield table.iloc[start : start + ROWS].to_json(orient="records", lines=True, double_precision=15)
+
+    return Response(lines(), mimetype="application/x-ndjson")
+
+
+@blueprint.post("/invites")
+@token_required("editor")
+def invites() -> ResponseReturnValue:
+    """Make personal links; they are in the answer and nowhere else."""
+    given = request.get_json(silent=True)
+    count = given.get("count") if isinstance(given, dict) else None
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_LINKS:
+        abort(400, description=f'a JSON object with "count", 1 to {MOST_LINKS}, is needed')
+    here = current_site()
+    try:
+        made = invitations.invite(here.store, here.study, count)
+    except RelstudyError as error:
+        abort(400, description=str(error))
+    forget_figures()
+    note(g.account, "invite", str(count))
+    base = public_address()
+    links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
+    return jsonify(invites=links), 201

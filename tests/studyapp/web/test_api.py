@@ -1,0 +1,138 @@
+"""What programs may ask of a study by a token, over HTTP and in Python."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from werkzeug.serving import make_server
+
+import relstudy as rs
+from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.audit_log import read_entries
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web import api
+from relstudy.studyapp.web.mount import mounted
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import Made
+
+
+@pytest.fixture
+def made(make_local: Callable[..., Made]) -> Made:
+    return make_local(base_queries=1, unique_queries=1, results=2)
+
+
+def token_of(made: Made, name: str, role: str = "viewer") -> str:
+    done = CliRunner().invoke(main, ["token", str(made.folder), name, "--make", "--role", role])
+    assert done.exit_code == 0, done.output
+    return done.stdout.strip()
+
+
+def ask(made: Made, path: str, token: str = "", **given: object) -> tuple[int, str]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    client = made.app.test_client()
+    answer = client.post(path, json=given, headers=headers) if given else client.get(path, headers=headers)
+    return answer.status_code, answer.text
+
+
+def test_a_token_is_told_once_kept_as_a_hash_and_ended(made: Made) -> None:
+    token = token_of(made, "nightly")
+    assert ask(made, "/api/status", token)[0] == 200
+    assert token not in (made.folder / "accounts.json").read_text()
+    shown = CliRunner().invoke(main, ["token", str(made.folder), "--json"]).stdout
+    assert json.loads(shown) == [{"token": "nightly", "role": "viewer"}]
+    again = token_of(made, "nightly")
+    assert [ask(made, "/api/status", given)[0] for given in (token, again)] == [401, 200]
+    assert CliRunner().invoke(main, ["token", str(made.folder), "nightly", "--remove"]).exit_code == 0
+    assert ask(made, "/api/status", again)[0] == 401
+    assert [entry.did for entry in read_entries(made.store)] == ["remove token", "make token", "make token"]
+
+
+def test_without_a_token_or_with_too_small_a_role_nothing_is_told(made: Made) -> None:
+    viewer = token_of(made, "viewer")
+    for path in ("/api/status", "/api/ratings"):
+        status, body = ask(made, path)
+        assert status == 401 and list(json.loads(body)) == ["error"]
+    status, body = ask(made, "/api/invites", viewer, count=1)
+    assert status == 403 and "needs role editor" in body
+    assert ask(made, "/admin/", viewer)[0] == 302, "a token opens no page"
+    guesses = [ask(made, "/api/status", f"guess{number}")[0] for number in range(31)]
+    assert guesses == [401] * 30 + [429]
+    assert ask(made, "/api/status", viewer)[0] == 429, "as with links, from this client"
+
+
+@pytest.mark.parametrize("given", [{"count": 0}, {"count": 501}, {"count": "3"}, {"count": True}, {"number": 3}])
+def test_a_wrong_number_of_invitations_is_told(made: Made, given: dict[str, object]) -> None:
+    status, body = ask(made, "/api/invites", token_of(made, "maker", "editor"), **given)
+    assert status == 400 and '"count", 1 to 500' in json.loads(body)["error"]
+
+
+@contextmanager
+def served(made: Made, path: str) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, mounted(made.app, path))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}{path}"
+    finally:
+        server.shutdown()
+        thread.join(30)
+        server.server_close()
+
+
+@pytest.mark.slow
+def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "ROWS", 3)  # so that the stream has several parts
+    rater = Browser(made.app)
+    rater.join()
+    rater.rate(lambda name, number: "undecided" if number == 1 else "4")
+    middle = ratings_table(made.store, Study.load(made.folder))["rated_at"].max()
+    rater.rate()
+    expected = ratings_table(made.store, Study.load(made.folder))
+    with served(made, "/studies/mine") as address:
+        study = rs.study(address, token_of(made, "maker", "editor"))
+        assert study.status()["ratings"] == len(expected) == 4
+        ratings = study.ratings()
+        pd.testing.assert_frame_equal(
+            ratings.astype(object).where(ratings.notna(), None),
+            expected.astype(object).where(expected.notna(), None),
+            check_dtype=False,
+        )
+        assert list(study.ratings(since=middle)["pair_id"]) == list(expected["pair_id"])[2:]
+        links = study.invite(2)
+        assert list(links) == ["rater_id", "link", "completion_code"]
+        assert links["link"].str.startswith(f"{address}/enter/").all()
+        with pytest.raises(rs.RelstudyError, match=r"refuses: since is 'yesterday or so'"):
+            study.ratings(since="yesterday or so")
+        with pytest.raises(rs.RelstudyError, match="refuses: this needs a valid token"):
+            rs.study(address, "rst_wrong").status()
+    with pytest.raises(rs.RelstudyError, match="cannot be reached"):
+        study.status()
+
+
+def test_a_token_is_never_sent_where_it_could_be_read() -> None:
+    for address, reason in (("http://lab.example.org", "not encrypted"), ("lab.example.org", "no address")):
+        with pytest.raises(rs.RelstudyError, match=reason):
+            rs.study(address, "rst_x")
+
+
+@pytest.mark.slow
+def test_a_redirection_does_not_take_the_token_along(made: Made) -> None:
+    asked: list[str] = []
+
+    @made.app.before_request
+    def _elsewhere() -> object:
+        from flask import redirect, request
+
+        asked.append(request.path)
+        return redirect("http://127.0.0.1:9/elsewhere")
+
+    with served(made, "") as address, pytest.raises(rs.RelstudyError, match="302"):
+        rs.study(address, "rst_x").status()
+    assert asked == ["/api/status"]
