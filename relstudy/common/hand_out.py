@@ -9,7 +9,7 @@ class HandOut(StrEnum):
     """How unique pairs were handed to raters; pairs of the base block go to everyone, so nothing is recorded of them.
 
     RANDOM : drawn at random over the pool, so that raters' pairs differ by chance alone
-    FIXED : in any other way: by file order, by topic, by the rater's choice
+    FIXED : in any other way: by file order, by topic, by the rater's group or choice
     """
 
     RANDOM = "random"

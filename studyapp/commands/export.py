@@ -68,6 +68,7 @@ def export(
         "ratings_per_pair": {block.name: block.ratings_per_pair for block in study.blocks if block.unique},
     }
     if study.groups:
+        counts["handed_out"] = f"{HAND_OUT_RULE}; each rater the blocks of their group"
         counts["groups"] = [{"name": g.name, "blocks": list(g.blocks), "quota": g.quota} for g in study.groups]
     write_json(counts, target.with_suffix(".json"))
     if people is not None:

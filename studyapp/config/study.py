@@ -88,6 +88,12 @@ class Study:
         names = next((entry.blocks for entry in self.groups if entry.name == group), None)
         return self.blocks if names is None else tuple(block for block in self.blocks if block.name in names)
 
+    def pools_of_groups(self, scale: str) -> set[tuple[str, ...]]:
+        """The different sets of unique blocks that groups rate on a scale; one where all draw from the same pool."""
+        names = {block.name for block in self.blocks if block.unique and block.scale.name == scale}
+        pools = {tuple(name for name in group.blocks if name in names) for group in self.groups}
+        return {tuple(sorted(pool)) for pool in pools if pool}
+
     @property
     def scales(self) -> tuple[Scale, ...]:
         """Every scale in use, in order of first use."""

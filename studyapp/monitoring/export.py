@@ -60,6 +60,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     """
     scales = {block.name: block.scale for block in study.blocks}
     known_pairs = known_pair_ids(study)
+    hand_outs = _hand_outs(study)
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
@@ -68,7 +69,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
         every_revision=history,
     )
     with store.read() as connection:
-        rows = [_record(row, scales, known_pairs) for row in connection.execute(query)]
+        rows = [_record(row, scales, known_pairs, hand_outs) for row in connection.execute(query)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(["revision"] if history else [])])
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
     return _as_drawn(frame.astype({**numbers, "rank": "Int64", "version": "Int64"}), study)
@@ -121,7 +122,19 @@ def judged_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings.loc[counted, PAIR].drop_duplicates()
 
 
-def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, KnownPair]) -> dict[str, Any]:
+def _hand_outs(study: Study) -> dict[str, HandOut]:
+    """How each block of unique pairs is handed out: not at random where groups draw from pools of their own."""
+    fixed = {scale.name for scale in study.scales if len(study.pools_of_groups(scale.name)) > 1}
+    return {
+        block.name: HandOut.FIXED if block.scale.name in fixed else HandOut.RANDOM
+        for block in study.blocks
+        if block.unique
+    }
+
+
+def _record(
+    row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, KnownPair], hand_outs: dict[str, HandOut]
+) -> dict[str, Any]:
     kind = row.block if row.kind == "pair" else row.kind
     scale = scales.get(row.study_block)
     passed = ""
@@ -143,7 +156,7 @@ def _record(row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, K
         "revisions": row.revision,
         "revision": row.revision,
         "position": row.position,
-        "handed_out": HandOut.RANDOM.value if kind == "unique" else "",
+        "handed_out": hand_outs.get(row.study_block, HandOut.RANDOM).value if kind == "unique" else "",
         "inclusion_probability": row.inclusion_probability,
         "query_probability": row.query_probability,
         "source": row.source,

@@ -21,6 +21,7 @@ from relstudy.studyapp.web.rater.entry import consent_view, instructions_view
 from relstudy.studyapp.web.rater.practice import again_page, feedback_page
 from relstudy.studyapp.web.rater.rating_page import build_rating_page
 from relstudy.studyapp.web.rater.screening import screening_view
+from relstudy.studyapp.web.rater.withdrawal import withdraw_view
 from relstudy.studyapp.web.rendering import Preview, end_page, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import WaitPage
@@ -122,6 +123,7 @@ def _endings(rater: Rater) -> list[Shown]:
         page = end_page(outcome, rater)
         return Shown(outcome, page.heading, lambda: show("message.html", page))
 
+    leaving = [Shown("withdraw", here.texts("withdraw.heading"), lambda: show("withdraw.html", withdraw_view()))]
     limits = here.study.limits
     is_limited = bool(here.study.groups) or limits.raters is not None or limits.ratings is not None
     with_thanks = ("undecided", "failed_checks", *(() if is_limited else ("full",)))
@@ -129,6 +131,7 @@ def _endings(rater: Rater) -> list[Shown]:
     return [
         thanks(COMPLETED),
         *(thanks(way) for way in ways if way in with_thanks),
+        *(leaving if here.study.withdrawal else []),
         *(ended(way) for way in ways if way not in with_thanks),
     ]
 

@@ -20,6 +20,7 @@ from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
+from relstudy.studyapp.monitoring.export import ratings_table
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made
 
@@ -112,6 +113,28 @@ def test_a_group_is_asked_its_own_blocks_alone(make_local: Callable[..., Made]) 
         assert rater is not None
         pages[group] = desk.work_through(rater.id)
     assert pages == {"all": 3, "some": 1}
+
+
+@pytest.mark.parametrize(
+    ("pools", "handed_out"), [((["u1", "u2"], ["u1", "u2"]), "random"), ((["u1"], ["u2"]), "fixed")]
+)
+def test_pairs_of_groups_with_pools_of_their_own_are_not_handed_out_at_random(
+    make_local: Callable[..., Made], pools: tuple[list[str], list[str]], handed_out: str
+) -> None:
+    blocks = "".join(f'[[blocks]]\nname = "{name}"\npairs = "unique"\n' for name in ("u1", "u2"))
+    groups = "".join(
+        f'[[groups]]\nname = "{pool[0]}-{n}"\nblocks = {["base", *pool]}\n' for n, pool in enumerate(pools)
+    )
+    head = TOML[: TOML.index("[[blocks]]")] + '[[blocks]]\nname = "base"\npairs = "base"\n'
+    made = make_local(head + blocks + groups, base_queries=1, unique_queries=1, results=1)
+    desk = Desk(made)
+    begin(desk, "one")
+    with desk.store.read() as connection:
+        rater = find_rater(connection, "open", "one")
+    assert rater is not None
+    desk.work_through(rater.id)
+    table = ratings_table(made.store, desk.study)
+    assert set(table.loc[table["block"] == "unique", "handed_out"]) == {handed_out}
 
 
 def test_a_group_with_raters_is_not_taken_away(make_local: Callable[..., Made]) -> None:

@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery"
 EVERYTHING = (
     TOML.replace(
         '["personal", "open"]', '["passphrase", "prolific"]\npassphrase = "open sesame"\nfailed_checks_allowed = 0'
-    )
+    ).replace('id = "test"', 'id = "test"\nwithdrawal = "delete"')
     + """
 [[practice]]
 block = "base"
@@ -81,8 +81,9 @@ def test_every_page_is_shown_and_labelled_and_nothing_is_stored(make_study: Call
     assert listed == [
         *("consent", "screening", "instructions", "practice-1", "practice-1-told", "again"),
         *("block-1", "block-2", "block-2-check", "wait", "questions"),
-        *("completed", "failed_checks", "full", "undecided"),
-        *("no_consent", "screened_out", "failed_practice", "set_aside", "paused", "closed"),
+        *("completed", "failed_checks", "full", "undecided", "withdraw"),
+        *("no_consent", "screened_out", "failed_practice", "set_aside", "withdrew"),
+        *("paused", "closed"),
     ]
     for name, following in zip(listed, [*listed[1:], ""], strict=True):
         answer = client.get(f"/preview/{name}")
