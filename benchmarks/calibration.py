@@ -22,7 +22,7 @@ import pandas as pd
 # This file has the package's name, so its folder must not come first.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from relstudy.calibration.judgments import make_judgments  # noqa: E402
+from relstudy.calibration.averaging import make_judgments  # noqa: E402
 from relstudy.calibration.methods.by_name import fit_lines  # noqa: E402
 from relstudy.calibration.panel import Panel  # noqa: E402
 

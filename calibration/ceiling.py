@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.calibration.judgments import judgment_moments
+from relstudy.calibration.averaging import judgment_moments
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences

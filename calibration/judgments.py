@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.noise import RaterNoise
-from relstudy.calibration.panel import Panel
 from relstudy.calibration.pool import inside_pool
 from relstudy.calibration.qrels import is_qrels, read_qrels
 from relstudy.common.errors import RelstudyError
+from relstudy.common.known_scale import known_scale
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
-from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, known_scale
+from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.tables import Checked, read_table, write_table
 
 COLUMNS = [
@@ -29,7 +28,6 @@ COLUMNS = [
 RATED = ("rating", "calibrated")
 VALUES = ("judgment", "relevant_share", "inclusion_probability")
 """Columns in which two rows of one pair must agree."""
-PRIOR_RATINGS = 8
 SLACK = 0.75
 """How far calibration may carry a judgment beyond the scale's end, in steps, for the scale to be told from them."""
 
@@ -203,93 +201,6 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
     return Judgments(frame, scale_of_judgments, merged=int(repeated.sum()), notes=table.notes).of_pool()
-
-
-def make_judgments(
-    panel: Panel, calibrated: np.ndarray, scale: KnownScale | None = None, noise: RaterNoise | None = None
-) -> Judgments:
-    """Average calibrated ratings into judgments.
-
-    Parameters
-    ----------
-    panel : the ratings
-    calibrated : their values on the common scale, float array (N), NaN = undecided
-    scale : the scale of the ratings; None takes it from the panel's ends
-    noise : each rater's weight and errors; None counts all alike and takes their offsets for known
-
-    Returns
-    -------
-    Judgments, whose frame holds one row a pair with at least one rating, in order of first appearance: pair_id,
-    query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), relevant_share
-    (share of its ratings above the scale's cut, which relevance_cut names), and the probabilities that the ratings came
-    with
-
-    Notes
-    -----
-    A judgment's variance is that of a weighted mean of independent ratings, each with its rater's noise and with what
-    is left of its rater's offset. Pairs differ in how far people disagree about them, but a pair's own ratings are few,
-    often one: their sum of squares over the raters' noise, Q, counts beside the panel's as if that were worth eight
-    more ratings, (8 + Q) / (8 + n - 1).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"rater_id": ["a", "b"], "query_id": ["q", "q"], "result_id": ["x", "x"],
-    ...                       "rating": [2.0, 4.0]})
-    >>> judgments = make_judgments(Panel.from_frame(frame), np.array([2.0, 4.0]))
-    >>> judgments.frame[["judgment", "standard_error"]].values.tolist()
-    [[3.0, 1.0]]
-    """
-    decided = panel.with_rating(calibrated).decided()
-    count, mean, variance = judgment_moments(decided, noise)
-    rated = count > 0
-    frame = panel.pairs.loc[rated].reset_index(drop=True)
-    if "pair_id" not in frame:
-        frame.insert(0, "pair_id", frame["query_id"].astype("str") + "|" + frame["result_id"].astype("str"))
-    frame["judgment"] = mean[rated]
-    frame["n_ratings"] = count[rated].astype(int)
-    frame["standard_error"] = np.where(np.isfinite(variance[rated]), np.sqrt(variance[rated]), np.nan)
-    if scale is None:
-        scale = KnownScale(Scale.between(panel.low, panel.high), "stated", "the ends of the panel's scale")
-    cut = scale.scale.cut
-    frame["relevant_share"] = (decided.by_pair((decided.rating > cut) * 1.0) / np.maximum(count, 1))[rated]
-    frame["relevance_cut"] = cut
-    ratings = decided.pairs[PAIR].iloc[decided.pair].reset_index(drop=True) if set(PAIR) <= set(panel.pairs) else None
-    if ratings is not None:
-        ratings["calibrated"] = decided.rating
-        ratings["rater_id"] = decided.raters[decided.rater]
-        ratings["rating"] = panel.rating[~np.isnan(calibrated)]
-        ratings["weight"] = 1.0 if noise is None else noise.weight[decided.rater]
-    undecided = None
-    if ratings is not None:
-        seen = np.bincount(panel.pair, minlength=panel.n_pairs) > 0
-        undecided = panel.pairs.loc[seen & ~rated, PAIR].reset_index(drop=True)
-    return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings, undecided=undecided)
-
-
-def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each pair's number of ratings, judgment and squared standard error, float arrays (P); see `make_judgments`."""
-    count = decided.by_pair()
-    if noise is None:
-        noise = _alike(decided, count)
-    weight = noise.weight[decided.rater]
-    mass = np.where(count > 0, decided.by_pair(weight), 1.0)
-    mean = decided.by_pair(weight * decided.rating) / mass
-    own = noise.variance[decided.rater]
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(own, 1e-300))
-    disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
-    by_chance = decided.by_pair(weight**2 * own) / mass**2
-    by_rater = decided.by_pair(weight**2 * noise.offset_variance[decided.rater]) / mass**2
-    return count, mean, by_chance * disagreement + by_rater
-
-
-def _alike(decided: Panel, count: np.ndarray) -> RaterNoise:
-    """All raters with the mean over pairs of the variance within a pair, and nothing left of their offsets."""
-    mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2)
-    several = count > 1
-    typical = float((squares[several] / (count[several] - 1)).mean()) if several.any() else np.nan
-    same = np.ones(decided.n_raters)
-    return RaterNoise(typical * same, 0 * same, same, 0.0)
 
 
 def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:

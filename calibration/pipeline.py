@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration import agreement, couples
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
-from relstudy.calibration.judgments import Judgments, make_judgments
+from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import METHODS, Lines
 from relstudy.calibration.noise import WEIGHTED, RaterNoise, rater_noise

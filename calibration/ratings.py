@@ -16,9 +16,10 @@ import pandas as pd
 from relstudy.calibration.left_out import without_set_aside
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
+from relstudy.common.known_scale import known_scale
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.scales import KnownScale, Scale, known_scale
+from relstudy.common.scales import KnownScale, Scale
 from relstudy.common.shown import Shown
 from relstudy.common.tables import Checked, read_table
 

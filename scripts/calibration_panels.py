@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.choice import choose_method
-from relstudy.calibration.judgments import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from relstudy.common.scales import Scale, odd_values, scale_of_values
+from relstudy.common.known_scale import odd_values, scale_of_values
+from relstudy.common.scales import Scale
 
 MISSING = (
     *("na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "nil", "missing", "undecided", "skip", "skipped"),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel

@@ -27,7 +27,7 @@ from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
 from relstudy.common.console import print_table, progress

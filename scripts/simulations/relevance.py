@@ -26,7 +26,7 @@ from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import mean
 from relstudy.calibration.panel import Panel
 from relstudy.common.console import print_table, progress

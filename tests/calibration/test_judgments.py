@@ -10,13 +10,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from relstudy.calibration.judgments import (
-    Judgments,
-    make_judgments,
-    pair_probabilities,
-    read_judgments,
-    write_judgments,
-)
+from relstudy.calibration.averaging import make_judgments
+from relstudy.calibration.judgments import Judgments, pair_probabilities, read_judgments, write_judgments
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.judgments import make_judgments
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.linear import none
 from relstudy.calibration.noise import RaterNoise, others_mean, rater_noise

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from relstudy.common.errors import RelstudyError, TableError
-from relstudy.common.scales import SCALES, Scale, known_scale, on_the_steps, scale_named, scale_of_values, stated_scale
+from relstudy.common.known_scale import known_scale, on_the_steps, scale_of_values
+from relstudy.common.scales import SCALES, Scale, scale_named, stated_scale
 from relstudy.common.tables import Checked
 
 

@@ -1,0 +1,151 @@
+"""Which scale a table's numbers are on: as stated, by its columns or its name, else told from the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from relstudy.common.scales import (
+    MOST_VALUES,
+    SCALES,
+    STEPS,
+    USUAL,
+    KnownScale,
+    Scale,
+    name_column,
+    read_scale,
+    scale_named,
+)
+from relstudy.common.tables import Checked
+
+
+def on_the_steps(scale: Scale, values: np.ndarray) -> Scale:
+    """The scale with steps fine enough for the ratings given; itself where they are its values.
+
+    Examples
+    --------
+    >>> on_the_steps(SCALES["1-5"], np.array([1.0, 2.5])).step
+    0.5
+    """
+    if scale.continuous or np.isin(values, scale.values).all():
+        return scale
+    for step in STEPS:
+        multiple = (values - scale.low) / step
+        if np.allclose(multiple, np.round(multiple), atol=1e-6) and (scale.high - scale.low) / step <= MOST_VALUES:
+            return Scale(scale.name, Scale.between(scale.low, scale.high, step).values, scale.labels, scale.undecided)
+    return Scale(scale.name, (scale.low, scale.high), scale.labels, scale.undecided, continuous=True)
+
+
+def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: float = 0.0) -> KnownScale:
+    """A scale for numbers whose table states none.
+
+    Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, others reach from the lowest
+    to the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`), or reach from end to end.
+
+    Parameters
+    ----------
+    values : finite numbers, at least one
+    what : what they are, for the note: "ratings", "judgments"
+    slack : how far, in steps, the middle 98 % of the numbers may leave the scale (judgments may, after calibration)
+
+    Examples
+    --------
+    >>> scale_of_values([2, 3, 5], "ratings").scale.values
+    (1, 2, 3, 4, 5)
+    >>> scale_of_values([0.7, 2.3, 5.2], "judgments", slack=0.5).scale.name
+    '1-5'
+    """
+    numbers = np.asarray(values, dtype=float)
+    low, high = float(numbers.min()), float(numbers.max())
+    note = f"taken from the {what}, which run from {low:g} to {high:g}"
+    whole = bool((numbers % 1 == 0).all())
+    if whole and low >= 0 and high <= 10:
+        scale = Scale.between(min(low, 1), max(high, 1, min(low, 1) + 1))
+    elif whole and low < 0:
+        scale = Scale.between(low, max(high, 0))
+    else:
+        # calibration carries single judgments far beyond the end; nearly all stay within half a step of it
+        first, last = np.quantile(numbers, [0.01, 0.99]) if slack else (low, high)
+        usual_ends = [(a, b) for a, b in USUAL if a - slack <= first and last <= b + slack]
+        if whole:
+            usual_ends = usual_ends[-1:]
+        ends = usual_ends[0] if usual_ends else (low, max(high, low + 1))
+        scale = Scale.between(ends[0], ends[1], 1.0 if usual_ends else None)
+        if not slack:
+            scale = on_the_steps(scale, numbers)
+    standard = next((each for each in SCALES.values() if each.values == scale.values), None)
+    return KnownScale(standard or scale, "values", note)
+
+
+def odd_values(values: np.ndarray) -> list[float]:
+    """Ratings that stand so far from all others that they look like marks for "no answer", such as 99 among 1 to 5.
+
+    Parameters
+    ----------
+    values : finite numbers
+
+    Returns
+    -------
+    such values, at most three: among at most 13 different whole numbers, one that is as far from all others as these
+    reach, and at least 4; or the only negative one beside numbers from 1
+
+    Examples
+    --------
+    >>> odd_values(np.array([1, 5, 3, 99, 2, 88])), odd_values(np.array([0, 50, 100]))
+    ([99.0, 88.0], [])
+    """
+    rest = np.unique(values)
+    odd: list[float] = []
+    while 3 <= len(rest) <= 13 and len(odd) < 3 and (rest % 1 == 0).all():
+        # of three values, two tell little about how far apart values may be
+        few = float(len(rest) == 3)
+        low, high = rest[0], rest[-1]
+        if high - rest[-2] >= max(rest[-2] - low + few, 4):
+            odd, rest = [*odd, float(high)], rest[:-1]
+        elif rest[1] - low >= max(high - rest[1] + few, 4) or (low < 0 and rest[1] >= 1):
+            odd, rest = [*odd, float(low)], rest[1:]
+        elif len(rest) > 4 and rest[-2] - rest[-3] >= max(rest[-3] - low, 4) and high - rest[-2] > 4:
+            # two marks beside each other, as 88 and 99
+            odd, rest = [*odd, float(high), float(rest[-2])], rest[:-2]
+        else:
+            break
+    return odd
+
+
+def known_scale(
+    table: Checked, values: np.ndarray, what: str, stated: Scale | None = None, slack: float = 0.0
+) -> KnownScale:
+    """The scale of a table's ratings or judgments.
+
+    It is what the person states, else what the columns scale_low, scale_high and scale_step say, else what the scale's
+    name in the column `scale` says, else taken from the values.
+
+    Parameters
+    ----------
+    table : faults in its columns are added to it
+    values : the numbers, NaN where there is none
+    what, slack : as for `scale_of_values`
+    """
+    given = values[np.isfinite(values)]
+    if stated is not None:
+        return KnownScale(stated if slack else on_the_steps(stated, given), "stated", "as stated")
+    scale = read_scale(table)
+    if scale is not None:
+        return KnownScale(scale, "stated", "from the columns scale_low and scale_high")
+    scale = scale_named(name_column(table))
+    if scale is not None:
+        return KnownScale(scale if slack else on_the_steps(scale, given), "named", "by the column scale")
+    if not len(given):
+        return KnownScale(SCALES["1-5"], "values", f"there are no {what}")
+    odd = [] if slack else odd_values(given)
+    rest = given[~np.isin(given, odd)]
+    for value in odd:
+        table.add(
+            values == value,
+            "rating" if "rating" in table.frame else "judgment",
+            f"the other {what} run from {rest.min():g} to {rest.max():g}, so this may mean that there was no "
+            f"answer: --missing {value:g} says so, and --scale "
+            f"{min(rest.min(), value):g}-{max(rest.max(), value):g} that it counts",
+        )
+    return scale_of_values(rest, what, slack)
