@@ -90,13 +90,15 @@ def _pages() -> list[Shown]:
     asks = "passphrase" in study.entry.rules
     shown = [
         Shown("consent", texts("consent.heading"), lambda: show("consent.html", consent_view(asks))),
-        *(_screening() if study.screening else []),
-        Shown("instructions", texts("instructions.heading"), lambda: show("instructions.html", instructions_view())),
+        *(_screening(rater) if study.screening else []),
+        Shown(
+            "instructions", texts("instructions.heading"), lambda: show("instructions.html", instructions_view(), rater)
+        ),
     ]
     for block in study.blocks:
         for number, page_id in enumerate(catalogue.of(block.name, "practice"), start=1):
             shown += _practice(rater, block.name, page_id, number)
-    shown += _again()
+    shown += _again(rater)
     for number, block in enumerate(study.blocks, start=1):
         for kind, label in (("pair", "preview.block"), ("check", "preview.check")):
             for page_id in catalogue.of(block.name, kind)[:1]:
@@ -104,10 +106,10 @@ def _pages() -> list[Shown]:
                 words = texts(label, block=block.name)
                 shown.append(Shown(address, words, _rating(rater, block.name, kind, page_id, address)))
     wait = WaitPage(texts("wait.heading"), texts("wait.text"))
-    shown.append(Shown("wait", texts("preview.wait"), lambda: show("wait.html", wait)))
+    shown.append(Shown("wait", texts("preview.wait"), lambda: show("wait.html", wait, rater)))
     if study.questions:
         heading = texts("questions.heading")
-        shown.append(Shown("questions", heading, lambda: show("questions.html", questions_view({}, {}))))
+        shown.append(Shown("questions", heading, lambda: show("questions.html", questions_view({}, {}), rater)))
     return shown + _endings(rater)
 
 
@@ -117,13 +119,13 @@ def _endings(rater: Rater) -> list[Shown]:
 
     def thanks(outcome: str) -> Shown:
         page = thanks_page(outcome, rater, more=outcome == COMPLETED)
-        return Shown(outcome, here.texts(f"preview.{outcome}"), lambda: show("thanks.html", page))
+        return Shown(outcome, here.texts(f"preview.{outcome}"), lambda: show("thanks.html", page, rater))
 
     def ended(outcome: str) -> Shown:
         page = end_page(outcome, rater)
         return Shown(outcome, page.heading, lambda: show("message.html", page))
 
-    leaving = [Shown("withdraw", here.texts("withdraw.heading"), lambda: show("withdraw.html", withdraw_view()))]
+    leaving = [Shown("withdraw", here.texts("withdraw.heading"), lambda: show("withdraw.html", withdraw_view(), rater))]
     limits = here.study.limits
     is_limited = bool(here.study.groups) or limits.raters is not None or limits.ratings is not None
     with_thanks = ("undecided", "failed_checks", *(() if is_limited else ("full",)))
@@ -136,19 +138,21 @@ def _endings(rater: Rater) -> list[Shown]:
     ]
 
 
-def _screening() -> list[Shown]:
+def _screening(rater: Rater) -> list[Shown]:
     heading = current_site().texts("screening.heading")
-    return [Shown("screening", heading, lambda: show("questions.html", screening_view({}, {})))]
+    return [Shown("screening", heading, lambda: show("questions.html", screening_view({}, {}), rater))]
 
 
-def _again() -> list[Shown]:
+def _again(rater: Rater) -> list[Shown]:
     """What who has not passed the practice is told, where there is another attempt."""
     study = current_site().study
     if study.qualification is None or study.qualification.attempts < 2:
         return []
     total = len(study.practice)
     result = PracticeResult(0, total, study.qualification.needed(total), study.qualification.attempts - 1)
-    return [Shown("again", current_site().texts("preview.again"), lambda: show("again.html", again_page(result)))]
+    return [
+        Shown("again", current_site().texts("preview.again"), lambda: show("again.html", again_page(result), rater))
+    ]
 
 
 def _practice(rater: Rater, block: str, page_id: int, number: int) -> list[Shown]:
@@ -160,7 +164,7 @@ def _practice(rater: Rater, block: str, page_id: int, number: int) -> list[Shown
 
     def told() -> str:
         onward = g.preview.onward
-        return show("practice.html", feedback_page(assignment, chosen, onward))
+        return show("practice.html", feedback_page(assignment, chosen, onward), rater)
 
     return [
         Shown(address, texts("preview.practice", number=number), _rating(rater, block, "practice", page_id, address)),
@@ -175,7 +179,7 @@ def _rating(rater: Rater, block: str, kind: str, page_id: int, name: str) -> Cal
         assignment = _assignment(block, kind, page_id)
         page = RaterPage(rater, assignment, too_early=False, upcoming=None, leased_until=None)
         built = build_rating_page(page, assignment, {})
-        return show("rate.html", replace(built, action=f"/preview/{name}", back=""))
+        return show("rate.html", replace(built, action=f"/preview/{name}", back=""), rater)
 
     return draw
 

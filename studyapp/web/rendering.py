@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from flask import current_app, g
-from jinja2 import Environment
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from werkzeug.local import LocalProxy
 
@@ -38,13 +39,18 @@ def _may_withdraw(rater: Rater | None) -> bool:
 def prepare_templates(environment: Environment, here: Site) -> None:
     """Give all templates `text` (the texts), `study` and `cached_scale`, of the version that answers a request, and the
     filter `at`, through which goes every address of the study."""
-    environment.filters["at"] = lambda address: at(preview_address(address))
+    environment.filters["at"] = _address_of_page
     environment.globals.update(
         text=lambda key, **values: here.texts(key, **values),
         study=LocalProxy(lambda: here.study),
         preview=current_preview,
         cached_scale=cached_scale(environment),
     )
+
+
+@pass_context  # without it Jinja works out a fixed address once, for whoever is the first to see the template
+def _address_of_page(_: Context, address: str) -> str:
+    return at(preview_address(address))
 
 
 @dataclass(frozen=True)

@@ -113,8 +113,11 @@ def test_pages_are_those_that_a_rater_gets(make_local: Callable[..., Made]) -> N
         """The page without the preview's bar, where its links lead, and what differs from showing to showing."""
         html = re.sub(r'<nav class="preview".*?</nav>', "", html, flags=re.DOTALL)
         html = re.sub(r'(action|data-preload)="[^"]*"|href="/(preview/)?instructions"|value="[\w.-]{20,}"', "", html)
+        html = re.sub(r'href="[^"]*"(?=>Withdraw)', "", html)
         return " ".join(html.split())
 
+    consent = client.get("/preview/consent").text
+    assert 'action="/decline"' not in consent, "whoever saw the page first"
     assert bare(client.get("/preview/practice-1").text) == bare(browser.client.get("/rate/1").text)
     assert "These are alike." in client.get("/preview/practice-1-told").text
     picture = re.search(r'src="(/item/[^"]+)"', client.get("/preview/block-1").text)
