@@ -41,6 +41,7 @@ def make_judgments(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"rater_id": ["a", "b"], "query_id": ["q", "q"], "result_id": ["x", "x"],
     ...                       "rating": [2.0, 4.0]})
     >>> judgments = make_judgments(Panel.from_frame(frame), np.array([2.0, 4.0]))
