@@ -211,7 +211,7 @@ def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
 
 
 def raters_row(pairs: int, systems: int, raters: int = 12) -> list[list[str]]:
-    """The same with one rating a pair, and intervals that speak of any raters like those who rated."""
+    """The same with one rating per pair, and intervals that speak of any raters like those who rated."""
     from relstudy.analysis.scoring.run import ScoringOptions, score_systems
     from relstudy.calibration.averaging import make_judgments
     from relstudy.calibration.methods.by_name import fit_lines

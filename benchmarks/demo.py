@@ -56,7 +56,7 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
 
 
 def judged(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> Judgments:
-    """Judgments of the pairs, by so many ratings a pair and calibrating, or with none free of noise."""
+    """Judgments of the pairs, by so many ratings per pair and calibrating, or with none free of noise."""
     keys = ["query_id", "result_id"]
     design = pairs[[*keys, "inclusion_probability", "query_probability"]]
     if not ratings:
@@ -116,7 +116,7 @@ def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int) -> None:
             mean, deviation = float(np.mean(missed)), float(np.std(missed, ddof=1)) / np.sqrt(draws)
             off = mean / deviation if deviation > 0 else 0.0
             rows.append([*key, f"{np.mean(held[key]):.2f}", f"{mean:+.4f}", f"{deviation:.4f}", f"{off:+.1f}"])
-        click.echo(f"{number} ratings a pair" if number else "judgments free of noise")
+        click.echo(f"{number} ratings per pair" if number else "judgments free of noise")
         print_table(rows, ["quantity", "system", "held", "mean error", "standard error", "mean in standard errors"])
         click.echo(f"all: {np.mean([np.mean(values) for values in held.values()]):.3f} over {draws} draws\n")
 

@@ -3,7 +3,7 @@
     python benchmarks/hashing.py [--queries 1000] [--codes 1000000] [--bits 64 128] [--distributed 10000000]
         [--folder 100000]
 
-Prints a table: billions of query-code pairs a second, the whole job's seconds, and how many times ours is faster.
+Prints a table: billions of query-code pairs per second, the whole job's seconds, and how many times ours is faster.
 Methods that would take minutes are measured on fewer queries and extrapolated; the table says so. Then mAP at k over
 thousands of ties; the same count on a dask cluster; and with `--folder 100000` the memory and time of `hash encode dsh`
 on so many pictures in a folder, one epoch, which takes minutes. faiss and dask are left out where the extras of those

@@ -27,7 +27,7 @@ def make_judgments(
 
     Returns
     -------
-    Judgments, whose frame holds one row a pair with at least one rating, in order of first appearance: pair_id,
+    Judgments, whose frame holds one row per pair with at least one rating, in order of first appearance: pair_id,
     query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), relevant_share
     (share of its ratings above the scale's cut, which relevance_cut names), and the probabilities that the ratings came
     with

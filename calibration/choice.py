@@ -15,7 +15,7 @@ from relstudy.common.wording import sentence
 DOUBT = 0.01
 """Below this p, hand-out that nobody recorded is not taken for random."""
 LEAST_BASE = 10
-"""With fewer base pairs and one rating a pair, hand-out by quality often goes unnoticed (docs/calibration.md)."""
+"""With fewer base pairs and one rating per pair, hand-out by quality often goes unnoticed (docs/calibration.md)."""
 STRONG_DOUBT = 1e-4
 """Below this p, not even hand-out that was recorded as random is."""
 

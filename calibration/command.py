@@ -47,7 +47,7 @@ Examples:
     "--method",
     type=click.Choice(METHODS),
     help="pooled: all ratings, when pairs were handed out at random. crossed: the pairs that raters share, however "
-    "these were handed out. shrunk: the base block, moments shrunk. zscore: the base block as it stands (Eq. 2.1). "
+    "these were handed out. shrunk: the base block, moments shrunk. zscore: the base block at face value (Eq. 2.1). "
     "mean: offsets only. none. ordinal: a cumulative-link model in PyMC (seconds; random hand-out, as pooled). "
     "Default: pooled, crossed or shrunk, by what is known and tested about the hand-out; says which and why.",
 )
@@ -281,6 +281,6 @@ def _write_apart(
         click.echo(
             f"{out / 'judgments.csv'} holds the parts in one table, told apart by its column {by}."
             if isinstance(together, dict)
-            else f"The parts do not stand in one table: {together}. relstudy join puts scales on one."
+            else f"The parts are not in one table: {together}. relstudy join puts scales on one."
         )
     say(wrote)

@@ -195,7 +195,7 @@ def compare_rater(
 
 
 def read_plain_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read scores for the comparison: long (system, query_id, result_id, score) or wide (a column a system).
+    """Read scores for the comparison: long (system, query_id, result_id, score) or wide (a column per system).
 
     Returns
     -------

@@ -18,7 +18,7 @@ LEAST_COMMON = 5
 
 @dataclass(frozen=True)
 class Pairwise:
-    """Agreement of two raters, averaged over couples of raters.
+    """Agreement of two raters, averaged over rater pairs.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Pairwise:
 
 
 def pairwise(panel: Panel, seed: int = 0) -> Pairwise:
-    """Weighted kappa and Spearman's correlation over all couples of raters on all pairs that both rated.
+    """Weighted kappa and Spearman's correlation over all rater pairs on all pairs that both rated.
 
     Beyond 200 raters, on 200 drawn at random. Intervals are for raters and pairs like these.
 

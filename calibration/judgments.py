@@ -1,4 +1,4 @@
-"""The judgments table: one calibrated value a pair, with its error and its inclusion probability."""
+"""The judgments table: one calibrated value per pair, with its error and its inclusion probability."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ SLACK = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """One judgment a pair, with what later stages must know about it.
+    """One judgment per pair, with what later stages must know about it.
 
     Parameters
     ----------
-    frame : one row a pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN
+    frame : one row per pair: query_id, result_id (text), judgment (float), inclusion_probability (float in (0, 1], NaN
         where unknown; the column is added where it is missing), query_probability (the same of the pair's query, where
         known), relevant_share (share of the pair's ratings above the scale's cut, float in [0, 1], where known), and
         any other columns
@@ -148,7 +148,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
 
     Returns
     -------
-    Judgments, whose frame holds one row a pair, and the file's other columns as they stood
+    Judgments, whose frame holds one row per pair, and the file's other columns as they stood
 
     Raises
     ------
@@ -230,7 +230,7 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Check
 
 
 def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
-    """Judgments as plain means of a ratings table: one row a rating, empty ones undecided."""
+    """Judgments as plain means of a ratings table: one row per rating, empty ones undecided."""
     rater = ["rater_id"] if "rater_id" in table.frame else []
     frame = table.frame[[*PAIR, *rater]].copy()
     for name in [*PAIR, *rater]:

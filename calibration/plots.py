@@ -129,7 +129,7 @@ def binary_against_graded(binary: pd.DataFrame, graded: pd.DataFrame, *, alone: 
 
 
 def means_by_pair(graded: pd.DataFrame) -> pd.DataFrame:
-    """One rating a pair: the mean of its ratings, moved to the nearest value that was given, halves upwards.
+    """One rating per pair: the mean of its ratings, moved to the nearest value that was given, halves upwards.
 
     Examples
     --------

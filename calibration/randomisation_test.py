@@ -23,7 +23,7 @@ MAX_ROWS = 200_000
 ENOUGH_BEYOND = 10
 """With fewer permutations beyond what was observed, their share says little and the fitted tail is used."""
 LEAST_PAGES = 5
-"""With fewer pages a rater, the luck of few draws would pass for leniency: then pairs, not pages, are permuted."""
+"""With fewer pages per rater, the luck of few draws would pass for leniency: then pairs, not pages, are permuted."""
 SIGNATURE_BITS = 38
 
 

@@ -58,7 +58,7 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
 def rater_profiles(
     panel: Panel, lines: Lines, seconds: np.ndarray | None = None, noise: RaterNoise | None = None
 ) -> pd.DataFrame:
-    """One row a rater.
+    """One row per rater.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Ratings(Shown):
 
     Parameters
     ----------
-    frame : one row a rating: rater_id, query_id, result_id (text), pair_id (text, where the file has it),
+    frame : one row per rating: rater_id, query_id, result_id (text), pair_id (text, where the file has it),
         rating (float, NaN = undecided), base (bool), inclusion_probability and query_probability (float, NaN where
         unknown) where the file has them, and its other columns as they stood
     scale : the scale, and how it is known

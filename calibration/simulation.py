@@ -59,7 +59,7 @@ def simulate_panel(
         last the best
     leniency, noise : standard deviations over raters and ratings; discrimination: of the log stretch
     noise_spread : standard deviation over raters of the log of their noise
-    page : unique pairs are handed out in pages of so many results of one query (four pages a query); 1: pair by pair,
+    page : unique pairs are handed out in pages of so many results of one query (four pages per query); 1: pair by pair,
         and all pairs are of one query
     query_share : share of the unique pairs' variance in quality that lies between queries, 0 to 1
     seed : seed or Generator

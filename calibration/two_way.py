@@ -124,7 +124,7 @@ def interval(
 
 
 def mean_over_pairs(panel: Panel, apart: np.ndarray, weight: np.ndarray | None = None) -> Figure:
-    """The mean over pairs of a mean over couples of ratings, such as of their squared difference.
+    """The mean over pairs of a mean over pairs of ratings, such as of their squared difference.
 
     A couple weighs the product of its raters' weights, so that a rater who is drawn again brings their couples along.
 

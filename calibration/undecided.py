@@ -71,7 +71,7 @@ def undecided_pairs(ratings: pd.DataFrame, judgments: Judgments, pairs: pd.DataF
 
     Parameters
     ----------
-    ratings : query_id, result_id, one row a rating, undecided ones too
+    ratings : query_id, result_id, one row per rating, undecided ones too
     judgments : of the pairs that are not undecided
     pairs : as `relstudy.common.pairs_table.read_pairs` gives them, with the probability of being drawn and judged
     """

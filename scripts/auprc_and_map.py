@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     splits = parser.parse_args().splits
     print("A finds all relevant items of the first ten queries and none of the last ten, B the other way round;")
-    print("balanced: 50 relevant items a query; skewed: 100 for the first ten, 5 for the last ten")
+    print("balanced: 50 relevant items per query; skewed: 100 for the first ten, 5 for the last ten")
     print_table([[name, f"{a:.4f}", f"{m:.4f}"] for name, (a, m) in skewed().items()], ["system", "AUPRC", "mAP"])
     print("\n50 relevant items for each query, all of them ranked first")
     print_table(

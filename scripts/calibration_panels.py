@@ -54,7 +54,7 @@ def real_table() -> None:
 
 
 def random_table(quick: bool) -> None:
-    print(f"\n### Pairs handed out at random, three ratings a pair, {UNIQUE} unique pairs a rater\n")
+    print(f"\n### Pairs handed out at random, three ratings per pair, {UNIQUE} unique pairs per rater\n")
     header = ["scale", "raters", "base", "panels", *METHODS, "shrunk - better of mean, zscore", "pooled - shrunk"]
     print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|", flush=True)
     for scale in SCALES:
@@ -73,7 +73,7 @@ def random_table(quick: bool) -> None:
 
 
 def one_rating_table(quick: bool) -> None:
-    print("\n### One rating a pair: correlation of judgments with the truth, 30 raters, scale 1-5\n")
+    print("\n### One rating per pair: correlation of judgments with the truth, 30 raters, scale 1-5\n")
     print("| base | " + " | ".join(METHODS) + " | pooled - shrunk |\n" + "|---" * (len(METHODS) + 2) + "|", flush=True)
     for base in BASES:
         panels = [
@@ -88,7 +88,7 @@ def one_rating_table(quick: bool) -> None:
 def sorted_table(quick: bool) -> None:
     print("\n### Pairs not handed out at random: the first raters get the worse pairs\n")
     print("Correlation of judgments with the truth; `pooled` here is forced, `chosen` is what the command does.\n")
-    header = ["scale", "ratings a pair", "raters", "base", "none", "shrunk", "pooled", "chosen", "pooled found out"]
+    header = ["scale", "ratings per pair", "raters", "base", "none", "shrunk", "pooled", "chosen", "pooled found out"]
     print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|", flush=True)
     for scale in ("1-5", "binary"):
         for k in (1, 3):

@@ -38,7 +38,7 @@ SHOWN = tuple(f"table-5-{number}" for number in range(3, 10))
 
 @dataclass(frozen=True)
 class Plain:
-    """Ratings, scores (a column a system), and who chose each pair (None where nobody says)."""
+    """Ratings, scores (a column per system), and who chose each pair (None where nobody says)."""
 
     ratings: pd.DataFrame
     scores: pd.DataFrame

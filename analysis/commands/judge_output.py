@@ -20,7 +20,7 @@ SHOWN = (
 
 
 def print_assisted(assisted: AssistedScores) -> None:
-    """People alone beside people with the judge's help, a line a system and index."""
+    """People alone beside people with the judge's help, a line per system and index."""
     click.echo()
     rows = []
     for system, figures in assisted.systems.items():

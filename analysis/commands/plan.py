@@ -64,7 +64,7 @@ OPTION_GROUPS = {
 @click.option("--query-sd", default=0.4, show_default=True, help="Spread of queries' mean relevance.")
 @click.option("--result-sd", default=1.0, show_default=True, help="Spread of results within a query.")
 @click.option("--noise", default=0.8, show_default=True, help="Spread of one rating around a pair's true relevance.")
-@click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Judged results a query.")
+@click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Judged results per query.")
 @click.option(
     "--k",
     "--ratings-each",

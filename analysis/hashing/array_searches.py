@@ -37,7 +37,7 @@ def look_up(
 
     Returns
     -------
-    One row a setting: bits, tables, flips, probes, candidates, empty, precision, recall, f1 (micro), milliseconds of
+    One row per setting: bits, tables, flips, probes, candidates, empty, precision, recall, f1 (micro), milliseconds of
     the processor a query
 
     Examples

@@ -99,7 +99,7 @@ class Comparison:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a system: code length, expected mAP over ties with its extremes, and the other figures."""
+        """One row per system: code length, expected mAP over ties with its extremes, and the other figures."""
         rows = {}
         for name, figures in self.figures["systems"].items():
             ties = figures["map"]
@@ -110,7 +110,7 @@ class Comparison:
 
     @property
     def comparisons(self) -> pd.DataFrame:
-        """One row a pair of systems: the difference in expected mAP over the same queries, with its 95 % interval."""
+        """One row per pair of systems: the difference in expected mAP over the same queries, with its 95 % interval."""
         rows = [
             {
                 "first": each["first"],

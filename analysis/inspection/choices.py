@@ -62,7 +62,7 @@ def choices_made(
         table.file,
         tool,
         f"{answers.count} ratings by {raters} raters, exported from {tool}",
-        described(roles, "by its name, and what stands in it"),
+        described(roles, "by its name and its values"),
         (*notes, *remarks(answers)),
         RATING_USES[:3],
         calibrate_command(table, roles, answers, chosen),

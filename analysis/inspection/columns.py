@@ -142,7 +142,7 @@ def _entry(text: str) -> str:
 
 
 def inspect_ratings(table: Checked, roles: dict[str, str], tool: str, notes: Iterable[str] = ()) -> Inspection:
-    """One row a rating."""
+    """One row per rating."""
     answers = read_answers(table.frame[roles["rating"]])
     assert answers is not None
     raters = table.frame[roles["rater_id"]].nunique()
@@ -154,7 +154,7 @@ def inspect_ratings(table: Checked, roles: dict[str, str], tool: str, notes: Ite
         table.file,
         tool or "ratings",
         sentence,
-        described(roles, "by its name, and what stands in it"),
+        described(roles, "by its name and its values"),
         (*notes, *remarks(answers)),
         RATING_USES[:3],
         calibrate_command(table, roles, answers),

@@ -32,7 +32,7 @@ def inspect_mturk(table: Checked) -> Inspection:
     sentence = f"batch results of MTurk: {count_of(len(frame), 'assignment')}"
     if numbered := _numbered(inputs, given):
         notes.append(
-            f"each assignment shows several items ({', '.join(numbered[:4])}, ...): make one row an item of the table "
+            f"each assignment shows several items ({', '.join(numbered[:4])}, ...): make one row per item of the table "
             "before it is read"
         )
         return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))

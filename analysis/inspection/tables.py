@@ -98,7 +98,7 @@ def _headless(table: Checked) -> Inspection | None:
     return Inspection(
         table.file,
         "unknown",
-        f"a table of {len(frame) + 1} rows without a header: {shown} stand in the first row and again below",
+        f"a table of {len(frame) + 1} rows without a header: {shown} are in the first row and again below",
         (),
         ("write the names of the columns as its first row, such as rater_id,query_id,result_id,rating",),
     )
@@ -111,7 +111,7 @@ def _codes(table: Checked) -> Inspection | None:
         if len(texts) and texts.str.fullmatch(r"[0-9a-fA-F]{8,}").all() and texts.str.len().nunique() == 1:
             bits = 4 * len(texts.iloc[0])
             role = ColumnRole(str(name), "codes", f"{len(texts[0])} hexadecimal digits in every row")
-            note = f"write the column {name} alone, one code a line, for relstudy hash count"
+            note = f"write the column {name} alone, one code per line, for relstudy hash count"
             return Inspection(
                 table.file,
                 "codes",
@@ -131,7 +131,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
         table.file,
         tool or "judgments",
         f"{answers.count} judgments without raters" + (f", exported from {tool}" if tool else ""),
-        described(roles, "by its name, and what stands in it"),
+        described(roles, "by its name and its values"),
         ("without a rater's name there is no one to calibrate: judgments are means", *remarks(answers)),
         SCORE_USES,
         " ".join(["relstudy score SCORES -j", shlex.quote(table.file), *stated]),
@@ -139,7 +139,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
 
 
 def _wide_raters(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
-    """Columns that hold ratings on one scale, one column a rater or an item; none where there are fewer than two."""
+    """Columns that hold ratings on one scale, one column per rater or an item; none where there are fewer than two."""
     taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
     columns: dict[bool, list[str]] = {True: [], False: []}
     for name in frame.columns:

@@ -145,7 +145,7 @@ def _quepid_snapshot(table: Checked) -> Inspection:
 
 
 def _quepid_book(table: Checked) -> Inspection | None:
-    """One column a judge, where a cell may hold several judgements of one judge; None where no cell does."""
+    """One column per judge, where a cell may hold several judgements of one judge; None where no cell does."""
     frame = table.frame
     roles = {name: each for name, each in roles_of(frame).items() if name in ("query_id", "result_id")}
     judges = [str(name) for name in frame if name not in roles.values()]
@@ -165,7 +165,7 @@ def _quepid_book(table: Checked) -> Inspection | None:
     return Inspection(
         table.file,
         "Quepid",
-        f"a book of Quepid with one column a judge: {count_of(answers.count, 'judgement')} by {len(judges)} judges",
+        f"a book of Quepid with one column per judge: {count_of(answers.count, 'judgement')} by {len(judges)} judges",
         (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in judges)),
         (note,),
         RATING_USES[:3],

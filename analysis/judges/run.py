@@ -64,7 +64,7 @@ class AssistedScores:
         return corrected
 
     def table(self) -> pd.DataFrame:
-        """One row a system and index: people alone and with the judge's help, each with its ends, and the weights."""
+        """One row per system and index: people alone and with the judge's help, each with its ends, and the weights."""
         rows = []
         for system, figures in self.systems.items():
             for index, each in figures.items():

@@ -27,7 +27,7 @@ class Joined:
 
     Parameters
     ----------
-    judgments : one row a pair, in the order of the tables; `interface` names the table a judgment is from, and
+    judgments : one row per pair, in the order of the tables; `interface` names the table a judgment is from, and
         `judgment_given` is what it was there. A pair that several have judged keeps the first's
     links : interface -> its link to the first
     notes : what a person should know, one sentence each

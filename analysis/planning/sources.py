@@ -28,8 +28,8 @@ class Assumptions:
     alike : correlation of the two systems' errors, -1 to 1
     query_sd, result_sd, noise : standard deviations of queries' mean relevance, of results within a query, and of one
         rating around its pair's true relevance, in steps of the scale
-    results : judged results a query
-    ratings_each : ratings a pair
+    results : judged results per query
+    ratings_each : ratings per pair
     ratings_per_rater : ratings a person gives
     base : of these, on the base block
     relevant_share : share of judged pairs that are relevant
@@ -96,7 +96,7 @@ def piloted_studies(
     ----------
     index : what is compared; other than pearson needs inclusion probabilities
     threshold : a pair is relevant above this judgment; None takes shares, else the cut of the scale
-    ratings_each : ratings a pair
+    ratings_each : ratings per pair
 
     Raises
     ------

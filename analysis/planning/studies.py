@@ -30,7 +30,7 @@ class StudySource(Protocol):
 
     @property
     def results(self) -> float:
-        """Judged results a query."""
+        """Judged results per query."""
 
     @property
     def ratings_each(self) -> int:
@@ -53,9 +53,9 @@ class Assumed:
     variances : standard deviations of queries, results, raters, noise
     correlation_first, correlation_second : of each system's scores with true relevance, -1 to 1
     alike : correlation of the two systems' errors; systems that err together are told apart more easily
-    results : judged results a query
-    ratings_each : ratings a pair, averaged
-    base : base-block ratings a rater, which decide how much of the offset calibration leaves
+    results : judged results per query
+    ratings_each : ratings per pair, averaged
+    base : base-block ratings per rater, which decide how much of the offset calibration leaves
     ratings_per_rater : ratings one person gives, which decides the number of raters
     relevant_share : share of judged pairs that are relevant
     weight_spread : coefficient of variation of the design weights; 0 where pairs are drawn uniformly

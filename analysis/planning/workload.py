@@ -48,7 +48,7 @@ def workload(pairs: int, each: int, base: int, per_rater: int, cost_per_rating: 
     """
     if base >= per_rater:
         raise RelstudyError(
-            f"a base block of {base} pairs leaves nothing of {per_rater} ratings a rater for unique pairs; lower "
+            f"a base block of {base} pairs leaves nothing of {per_rater} ratings per rater for unique pairs; lower "
             "--base or raise --ratings-per-rater"
         )
     unique = pairs * each

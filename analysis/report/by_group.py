@@ -56,7 +56,7 @@ def _who_leads(name: str, result: ScoreResult) -> str:
 
 
 def _side_by_side(column: str, by_group: Mapping[str, ScoreResult]) -> list[Table]:
-    """A table an index: a row a system, best in the first group first, and a column a group."""
+    """A table an index: a row per system, best in the first group first, and a column a group."""
     found = {name: {system.name: system for system in _ordered(result)} for name, result in by_group.items()}
     systems = list(dict.fromkeys(name for each in found.values() for name in each))
     tables = []

@@ -30,7 +30,7 @@ def latex_table(
     caption, headings : plain text
     label : letters, digits and hyphens
     alignment : "l" or "r" a column
-    rows : a cell a column; intervals stand below their numbers, which keeps columns narrow
+    rows : a cell per column; intervals stand below their numbers, which keeps columns narrow
 
     Returns
     -------

@@ -60,7 +60,7 @@ def reading_indices(result: ScoreResult) -> list[Term]:
     scores = "a system's scores, put on people's scale by its mapping," if mapped else "a system's scores"
     others = "Raw correlation takes the scores as they are. " if mapped else ""
     whole = " Each pair counts as one over its probability of being chosen, so this is the correlation over the "
-    whole += "whole collection, whoever proposed the pairs; the one over the judged pairs alone stands beside it."
+    whole += "whole collection, whoever proposed the pairs; the one over the judged pairs alone is beside it."
     terms = [
         (
             "Correlation",

@@ -44,7 +44,7 @@ def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
 
     Parameters
     ----------
-    ratings : one row a rating, with rating (NaN: undecided), source and round
+    ratings : one row per rating, with rating (NaN: undecided), source and round
     categories : the values of the scale
     """
     frame = one_row_per_source(ratings[["round", "rating", "source"]])

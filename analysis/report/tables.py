@@ -58,7 +58,7 @@ class Table:
     name : file name without ending, also the table's id in the page
     caption : what the table shows, in a sentence
     columns : the first one heads the rows
-    rows : one cell a column
+    rows : one cell per column
     note : what a reader must know to read it, or empty
     best : columns whose highest ("max") or lowest ("min") value is set in bold
     shown : how many rows the page shows; the files hold all

@@ -38,7 +38,7 @@ def trust_section(tables: StudyTables, verdict: Verdict) -> Section | None:
             figures.append(
                 (
                     f"{decided.sum() / pairs:.1f}",
-                    f"ratings a pair on average, by {count_of(people, 'rater')}{_flagged(tables)}",
+                    f"ratings per pair on average, by {count_of(people, 'rater')}{_flagged(tables)}",
                 )
             )
     if verdict.reachable is not None:

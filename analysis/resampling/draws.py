@@ -28,7 +28,7 @@ class Draws:
     Parameters
     ----------
     counts : float64 [queries, replicates], how often each query is drawn
-    times : float64 [rows, replicates], how much a pair counts; a row a query, or a row a pair
+    times : float64 [rows, replicates], how much a pair counts; a row per query, or a row per pair
     row : int64 [pairs], each pair's row of `times`
     between : float64 [queries, replicates], how much a query counts apart from which of its pairs were drawn
     """
@@ -69,7 +69,7 @@ def two_stages(
 
     Returns
     -------
-    Draws with a row a pair. With f the fraction, m how often the query is drawn and d the pair's deviation
+    Draws with a row per pair. With f the fraction, m how often the query is drawn and d the pair's deviation
     (`deviations`), a pair counts (1 + sqrt(1 - f) (m - 1)) (1 + k d) times, k^2 = f / (1 + (1 - f) (1 - 1 / queries)):
     the variance between queries counts 1 - f times, that within queries f times. As f goes to 0 this is
     `whole_queries`.

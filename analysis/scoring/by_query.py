@@ -16,7 +16,7 @@ COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "norm
 
 
 def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFrame:
-    """One row a query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
+    """One row per query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
 
     `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
     where the query does not define it: no relevant pair, only relevant pairs, or equal values. Average precision is NaN

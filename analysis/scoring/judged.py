@@ -74,7 +74,7 @@ class JudgedPairs:
     probability : inclusion probabilities, float [pairs], in (0, 1], NaN where unknown
     scale : the scale of the judgments, and how it is known
     query_probability : probability that the pair's query was drawn, float [pairs], in (0, 1], NaN where unknown; one
-        value a query
+        value per query
     qrels : whether they are whole TREC qrels
     relevant_share : share of each pair's calibrated ratings above `share_cut`, float [pairs], 0 to 1, NaN where unknown
     share_cut : the cut that the shares are of

@@ -111,7 +111,7 @@ def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judg
 
     Parameters
     ----------
-    ratings : query_id, result_id, calibrated (float, NaN where undecided), one row a rating
+    ratings : query_id, result_id, calibrated (float, NaN where undecided), one row per rating
     name : what messages call them
 
     Raises

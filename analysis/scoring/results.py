@@ -266,7 +266,7 @@ class ScoreResult:
         }
 
     def table(self) -> pd.DataFrame:
-        """One row a system, the headline figures in columns with their ends: for CSV and LaTeX."""
+        """One row per system, the headline figures in columns with their ends: for CSV and LaTeX."""
         rows = []
         for system in self.systems:
             row: dict[str, Any] = {"system": system.name}

@@ -19,7 +19,7 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
     Parameters
     ----------
     path : .npy, numbers [items, dimensions]
-    ids : text, one id a line; None looks for NAME.ids.txt, NAME.txt and NAME.ids beside NAME.npy
+    ids : text, one id per line; None looks for NAME.ids.txt, NAME.txt and NAME.ids beside NAME.npy
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""One line a rater: the paper's calibration (Shirahatti and Barnard, Eq. 2.1) and its plain relatives.
+"""One line per rater: the paper's calibration (Shirahatti and Barnard, Eq. 2.1) and its plain relatives.
 
 A rater's line puts a rating h on the panel's scale: c = offset + slope h. The moments are those of the base block;
 where a rater skipped base pairs, they are compared with the panel's moments on the pairs that this rater did rate.

@@ -99,18 +99,18 @@ class CalibratedPanel(Shown):
 
     @property
     def judgments(self) -> pd.DataFrame:
-        """One row a pair: pair_id, query_id, result_id, judgment, n_ratings, standard_error, inclusion_probability (NaN
-        where unknown); what judgments.csv holds."""
+        """One row per pair: pair_id, query_id, result_id, judgment, n_ratings, standard_error, inclusion_probability
+        (NaN where unknown); what judgments.csv holds."""
         return self.calibration.judgments.frame
 
     @property
     def raters(self) -> pd.DataFrame:
-        """One row a rater, with leniency, spread, line, agreement and flags; what raters.csv holds."""
+        """One row per rater, with leniency, spread, line, agreement and flags; what raters.csv holds."""
         return self.calibration.raters
 
     @property
     def ratings(self) -> pd.DataFrame:
-        """One row a rating, with its value on the common scale in `calibrated`; what calibrated.csv holds."""
+        """One row per rating, with its value on the common scale in `calibrated`; what calibrated.csv holds."""
         return self.calibration.calibrated_ratings()
 
     @property

@@ -52,7 +52,7 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a system and method: correlation out of fold and root mean squared error, each with its 95 %
+        """One row per system and method: correlation out of fold and root mean squared error, each with its 95 %
         interval, correlation in sample, and whether the method is the system's best."""
         rows = []
         for fit in self.fits:
@@ -126,7 +126,7 @@ def fit(
     Parameters
     ----------
     scores : a path (table or TREC run), a DataFrame (long: system, query_id, result_id, score; wide: query_id,
-        result_id, a column a system), or a table of one system under each system's name
+        result_id, a column per system), or a table of one system under each system's name
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
     method : isotonic, bagged, correlation, bayes, or best: all four are compared out of fold; or one of the source's
         own ways: quadratic, quadratic-bagged, local, local-bagged, bayes-conjugate (or steps), bayes-sampler,

@@ -34,8 +34,8 @@ class JoinedJudgments(Shown):
 
     @property
     def judgments(self) -> pd.DataFrame:
-        """One row a pair: what `relstudy join` writes to judgments.csv. `interface` names the table that a judgment is
-        from, `judgment_given` is what it was there, on its own scale."""
+        """One row per pair: what `relstudy join` writes to judgments.csv. `interface` names the table that a judgment
+        is from, `judgment_given` is what it was there, on its own scale."""
         return self.result.judgments.frame
 
     @property
@@ -45,7 +45,7 @@ class JoinedJudgments(Shown):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row an interface but the first: common pairs, correlations with the first, errors of its map."""
+        """One row per interface but the first: common pairs, correlations with the first, errors of its map."""
         figures = ("pearson", "spearman", "without_noise", "out_of_fold", "error", "stretched")
         rows = []
         for name, link in self.result.links.items():

@@ -124,7 +124,7 @@ def plan(
     alike : correlation of the two systems' errors, between -1 and 1
     query_sd, result_sd : spread of queries' mean relevance, and of results within a query; without a pilot
     noise : spread of one rating around a pair's true relevance; without a pilot
-    results, ratings_each, ratings_per_rater : judged results a query, ratings a pair, ratings a person gives
+    results, ratings_each, ratings_per_rater : judged results per query, ratings per pair, ratings a person gives
     base : of a person's ratings, those on the base block, which everyone rates whole
     cost_per_rating : what a rating costs, 0 where that does not matter
     difference : with `scores`, the difference of the index to plan for; None takes the pilot's own
@@ -147,7 +147,7 @@ def plan(
     True
     """
     if studies < 20 or results < 1 or ratings_each < 1 or ratings_per_rater < 1:
-        raise RelstudyError("at least 20 studies, and one result, rating a pair and rating a person are needed")
+        raise RelstudyError("at least 20 studies, and one result, rating per pair and rating a person are needed")
     if len(correlations) != 2 or (systems is not None and len(systems) != 2):
         raise RelstudyError("two systems are compared, so two correlations (or two names of systems) are needed")
     options = PlanOptions(index, power, alpha, studies, seed, ratings_per_rater, base, cost_per_rating, difference)

@@ -60,7 +60,7 @@ class RemoteStudy:
 
         Returns
         -------
-        One row a rating; none and no columns where nothing was rated
+        One row per rating; none and no columns where nothing was rated
         """
         body = self._ask(f"/api/ratings?since={quote(since)}" if since else "/api/ratings")
         return pd.DataFrame([json.loads(line) for line in body.splitlines()])

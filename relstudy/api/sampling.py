@@ -45,7 +45,7 @@ class Sample(Shown):
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """One row a pair: pair_id, query_id, result_id, paradigm, source (the system that proposed it), rank,
+        """One row per pair: pair_id, query_id, result_id, paradigm, source (the system that proposed it), rank,
         inclusion_probability, query_probability, block (base or unique), round; what pairs.csv holds."""
         return self.drawn.pairs
 

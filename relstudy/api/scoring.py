@@ -97,7 +97,7 @@ class Scores(Shown):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a system: raw and mapped correlations, average precision, normalised rank and graded measures, each
+        """One row per system: raw and mapped correlations, average precision, normalised rank and graded measures, each
         with the ends of its interval (_low, _high), pairs scored, and the mapping."""
         return self.result.table()
 
@@ -114,7 +114,7 @@ class Scores(Shown):
 
     @property
     def comparisons(self) -> pd.DataFrame:
-        """One row a pair of systems and index: difference (first minus second) with its interval, p-value, p-value
+        """One row per pair of systems and index: difference (first minus second) with its interval, p-value, p-value
         after Holm's correction, and which is better."""
         rows = []
         for each in self.result.comparisons:
@@ -133,8 +133,8 @@ class Scores(Shown):
 
     @property
     def per_query(self) -> pd.DataFrame:
-        """One row a system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN where
-        a query does not define it."""
+        """One row per system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN
+        where a query does not define it."""
         return self.result.per_query
 
     @property
@@ -152,7 +152,7 @@ class Scores(Shown):
 
     @property
     def assisted(self) -> pd.DataFrame:
-        """With a judge, one row a system and index: the figure and its ends with the judge's help, of people alone
+        """With a judge, one row per system and index: the figure and its ends with the judge's help, of people alone
         (people_), how much of the judge's corrections was taken (lambda_), and the widths' ratio."""
         if self.judged is None:
             raise RelstudyError("there is no judge: score(..., judge=table) takes one")

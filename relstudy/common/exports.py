@@ -58,7 +58,7 @@ def _label_studio(tasks: list[Record]) -> Records:
 
 
 def _potato_state(content: Record) -> Records:
-    """One rater's answers, one row an item."""
+    """One rater's answers, one row per item."""
     answers, user = content["instance_id_to_label_to_value"], content.get("user_id")
     items = answers.items() if isinstance(answers, dict) else ()
     return Records("Potato", [_potato_row(user, item, labels) for item, labels in items])

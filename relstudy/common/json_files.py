@@ -1,4 +1,4 @@
-"""Tables in JSON or JSON lines: one record a row, an export of another tool, or numbers by query and result."""
+"""Tables in JSON or JSON lines: one record per row, an export of another tool, or numbers by query and result."""
 
 from __future__ import annotations
 

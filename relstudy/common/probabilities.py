@@ -1,4 +1,4 @@
-"""Inclusion probabilities in a table of pairs or ratings: NaN where unknown, one value a pair, one a query."""
+"""Inclusion probabilities in a table of pairs or ratings: NaN where unknown, one value per pair, one a query."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ PLAIN = Reading()
 
 
 def _melted(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels: Mapping[str, str]) -> Checked:
-    """One row a rating, where each rater (or, with a rater_id, each item) has a column."""
+    """One row per rating, where each rater (or, with a rater_id, each item) has a column."""
     by_item = "rater_id" in frame
     count = len(columns)
     long = frame.loc[np.repeat(frame.index, count)].reset_index(drop=True)
@@ -216,7 +216,7 @@ def _melted(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels:
 
 
 def _chosen(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels: Mapping[str, str]) -> Checked:
-    """One rating a row, where each answer has a column that says whether it was chosen.
+    """One rating per row, where each answer has a column that says whether it was chosen.
 
     The answer is what the columns' names do not share at their beginning: Answer.grade.1, Answer.grade.2 are 1 and 2.
     """

@@ -25,7 +25,7 @@ class Records:
     Parameters
     ----------
     tool : whose export they are; "JSON" where that is not known
-    rows : values by column, one record a row
+    rows : values by column, one record per row
     notes : what a person should be told, as sentences
     """
 

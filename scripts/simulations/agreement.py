@@ -89,6 +89,6 @@ def main(argv: Sequence[str]) -> None:
             held = [low <= value <= high for low, high in ends if low is not None and high is not None]
             share = f"{np.mean(held):.0%}" if held else "–"
             cells.setdefault(name, [name]).append(share if len(held) == panels else f"{share} of {len(held)}")
-    print(f"{panels} panels a column; standard error of 95 %: {np.sqrt(0.95 * 0.05 / panels):.1%}\n")
+    print(f"{panels} panels per column; standard error of 95 %: {np.sqrt(0.95 * 0.05 / panels):.1%}\n")
     header = [f"{raters} raters, {base} + {unique} x {each}" for raters, base, unique, each in WORLDS]
     print_table(list(cells.values()), ["", *header])

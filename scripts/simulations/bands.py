@@ -61,5 +61,5 @@ def main(arguments: list[str] | None = None) -> None:
             share, width = np.mean([covered(method, truth, one, queries) for one in studies], axis=0)
             cells += [f"{100 * share:.0f} %", f"{width:.2f}"]
         rows.append(cells)
-    print(f"{options.studies} studies a row, seeds 0 to {options.studies - 1}; nominal 90 %.\n")
+    print(f"{options.studies} studies per row, seeds 0 to {options.studies - 1}; nominal 90 %.\n")
     print_table(rows, ["method", "truth", "lift", "pairs", "pairs alone", "width", "queries", "width"])

@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     rows = []
     for system, method, pairs in itertools.product(options.systems, options.methods, options.pairs):
         rows.append([system, method, f"{pairs:,}", *summary(options, system, method, pairs)])
-    print(f"{options.studies} studies a row, 10 folds by query, seed {options.seed}; percentages are of studies.\n")
+    print(f"{options.studies} studies per row, 10 folds by query, seed {options.seed}; percentages are of studies.\n")
     print_table(rows, ["", "method", "pairs", "pooled", "around means", "below 0", "above 0", "covers", "two differ"])
 
 

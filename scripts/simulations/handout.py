@@ -1,7 +1,7 @@
 """Hand-out: how often panels whose pages were handed out at random are called not random, and sorted ones found out.
 
-Raters are dealt single pairs or pages of one query, at random or by quality, with one rating a pair or three, and with
-few or many base pairs. Printed are the shares of panels with p below .01 and below .0001, the limits without and with a
+Raters are dealt single pairs or pages of one query, at random or by quality, with one rating per pair or three, and
+with few or many base pairs. Printed are the shares of panels with p below .01 and below .0001, the limits without and with a
 record of random hand-out. Random hand-out should reach them in 1 % and .01 %, sorted hand-out always.
 """
 
@@ -51,6 +51,8 @@ def main(argv: Sequence[str]) -> None:
             cells += [f"{np.mean(p < limit):.0%}" for limit in (DOUBT, STRONG_DOUBT)]
         rows.append(cells)
     error = np.sqrt(0.01 * 0.99 / panels)
-    print(f"{panels} panels a row and kind, 60 unique pairs a rater; standard error of a share of 1 %: {error:.1%}\n")
-    header = ["raters", "base", "ratings a pair", "page", "between queries"]
+    print(
+        f"{panels} panels per row and kind, 60 unique pairs per rater; standard error of a share of 1 %: {error:.1%}\n"
+    )
+    header = ["raters", "base", "ratings per pair", "page", "between queries"]
     print_table(rows, [*header, "random: p < .01", "p < .0001", "sorted: p < .01", "p < .0001"])

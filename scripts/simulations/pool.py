@@ -3,8 +3,8 @@
     python scripts/coverage.py pool [--studies 100] [--items 320 2000 5000 16000] [--shape normal]
 
 Two systems propose (their scores correlate .6 and .5 with what people value), a third (.6) is a newcomer. A study draws
-queries and 20 results a query by the code of `relstudy sample --depth D`. Each pair gets one rating, of somebody drawn
-for it alone: what people value plus noise of 0.4 of its standard deviation. A rating above the cut calls the pair
+queries and 20 results per query by the code of `relstudy sample --depth D`. Each pair gets one rating, of somebody
+drawn for it alone: what people value plus noise of 0.4 of its standard deviation. A rating above the cut calls the pair
 relevant; true is the share of people whose rating would be above it. Each cell shows the design's reach, as `relstudy
 sample --good SHARE` says it before anyone rates, whether it allows figures over the whole pool, and how often 95 %
 intervals cover the truth of the pool: normalised rank (NR), average precision (AP) and the collection's correlation (r)
@@ -13,7 +13,7 @@ of proposer and newcomer, and their difference. Queries come from 400, and inter
 --shape uneven: queries differ in how much is relevant to them (sd .6), and the systems' noise has heavy tails
 (Student's t with 4 degrees of freedom); the forecast still assumes the normal model.
 
-With 100 studies a cell, a proportion of .95 has a standard error of .022. The last lines put the cells together by
+With 100 studies per cell, a proportion of .95 has a standard error of .022. The last lines put the cells together by
 what the design said of them.
 """
 
@@ -226,8 +226,8 @@ def main(argv: Sequence[str]) -> None:
                 )
     columns = [f"{index} {who}" for who in ("P", "N", "P-N") for index in ("NR", "AP", "r")]
     print(
-        f"{given.studies} studies a cell, exponent {given.exponent:g}, floor {given.floor:g}, {given.results} results "
-        f"a query, {given.shape} queries. Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
+        f"{given.studies} studies per cell, exponent {given.exponent:g}, floor {given.floor:g}, "
+        f"{given.results} results per query, {given.shape} queries. Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
     )
     head = ["items", "relevant", "depth", "pool", "holds", "queries", "reach", "allowed", *columns]
     print_table(rows, [*head, *(f"bias {name}" for name in columns[:6])])

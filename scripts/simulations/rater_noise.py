@@ -76,8 +76,8 @@ def main(argv: Sequence[str]) -> None:
             spare = 2 * difference.std(ddof=1) / np.sqrt(panels)
             cells = [f"{spread:g}", *map(str, size), *(f"{value:.4f}" for value in values.mean(axis=0))]
             rows.append([*cells, f"{difference.mean():+.4f} ± {spare:.4f}"])
-    header = ["noise differs by", "raters", "base", "unique a rater", "ratings a pair"]
-    print(f"{panels} panels a row\n")
+    header = ["noise differs by", "raters", "base", "unique per rater", "ratings per pair"]
+    print(f"{panels} panels per row\n")
     print_table(rows, [*header, "alike", "weighed", "gain"])
     rows = []
     for method in progress(("none", "mean", "shrunk", "pooled", "crossed"), "standard errors", 5):

@@ -5,7 +5,7 @@
 The world of the table `relevance` (320 items, 100 queries drawn, 20 results each, ratings from 1 to 5 with noise of
 standard deviation 0.5), except that raters' offsets are a sample too: the truth is what new raters without end would
 say once their offsets are taken out, with relevance as the share of ratings above 3.5. Rows have so many raters,
-ratings a pair, and standard deviation of raters' offsets; 60 base pairs, calibrated by the method `mean`. For
+ratings per pair, and standard deviation of raters' offsets; 60 base pairs, calibrated by the method `mean`. For
 normalised rank, average precision and the collection's correlations: how many 95 % intervals hold the truth, and their
 mean width.
 """
@@ -40,7 +40,7 @@ REPLICATES, CUT = 200, 3.5
 
 @dataclass(frozen=True)
 class Panels:
-    """Raters, ratings a pair, standard deviation of offsets, and the method that calibrates."""
+    """Raters, ratings per pair, standard deviation of offsets, and the method that calibrates."""
 
     raters: int = 12
     ratings: int = 1
@@ -134,6 +134,8 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--studies", type=int, default=80)
     given = parser.parse_args(argv)
     rows = [row for case in CASES for row in table(Panels(*case), given.studies)]
-    print(f"{given.studies} studies a row, seed {SEED}: share of 95 % intervals that hold the truth, and mean width.\n")
+    print(
+        f"{given.studies} studies per row, seed {SEED}: share of 95 % intervals that hold the truth, and mean width.\n"
+    )
     header = ["raters", "ratings", "offsets", "intervals of"]
     print_table(rows, [*header, *(text for index in INDICES for text in (index.replace("_", " "), "width"))])

@@ -146,12 +146,12 @@ def main(argv: Sequence[str]) -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="coverage.py relevance", description=__doc__, formatter_class=raw)
     parser.add_argument("--studies", type=int, default=60)
-    parser.add_argument("--ratings", type=int, nargs="+", default=[1, 3], help="ratings a pair")
+    parser.add_argument("--ratings", type=int, nargs="+", default=[1, 3], help="ratings per pair")
     parser.add_argument("--offsets", type=float, nargs="+", default=[0.0, 0.35], help="raters' standard deviations")
     given = parser.parse_args(argv)
     rows = [row for each in given.ratings for spread in given.offsets for row in table(given.studies, each, spread)]
     print(
-        f"{given.studies} studies a row, seed {SEED}. Truth of each rule, share of 95 % intervals that hold it (of "
+        f"{given.studies} studies per row, seed {SEED}. Truth of each rule, share of 95 % intervals that hold it (of "
         "these raters alone, and of any\nlike them, which is what score gives), bias.\n"
     )
     print_table(

@@ -28,7 +28,7 @@ NEVER = (
     "answers to the exit questions",
     "when a rater came, and when a rating was given",
     "names of networks and machines",
-    "items of the collection: their ids stand in the tables, and they may belong to others",
+    "items of the collection: the tables have their ids, and they may belong to others",
 )
 """What no archive holds."""
 
@@ -59,7 +59,7 @@ def make_archive(
     Parameters
     ----------
     study : as it is served
-    ratings : one row a rating, as `relstudy export` gives them
+    ratings : one row per rating, as `relstudy export` gives them
     secret : of the study, which the new codes of raters are drawn by
     about : what a person says of the archive
     described : meanings of columns that are the study's own, by name; without one a column is left out

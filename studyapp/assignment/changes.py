@@ -70,9 +70,9 @@ class Changes:
             whose = "its" if len(self.removed) == 1 else "their"
             said.append(f"{leave}; {whose} ratings, which stay and are exported: {self.removed_ratings}")
         if self.trimmed:
-            said.append(f"pages in hand that lose a pair: {self.trimmed}")
+            said.append(f"pages in raters' hands that lose a pair: {self.trimmed}")
         if self.withdrawn:
-            said.append(f"pages in hand that are taken back before they were answered: {self.withdrawn}")
+            said.append(f"pages in raters' hands that are taken back before they were answered: {self.withdrawn}")
         return said
 
     def _who_gets(self, pool: str) -> str:

@@ -170,7 +170,7 @@ def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
             return (
                 f"pairs.csv: pair {pair_id!r} is query {pair.query_id!r}, result {pair.result_id!r}, block "
                 f"{pair.block!r}, but the study's database has it as {row.query_id!r}, {row.result_id!r}, "
-                f"{row.block!r}; ratings may stand under this id, so give the new pair a new one"
+                f"{row.block!r}; there may be ratings with this id, so give the new pair a new one"
             )
     return ""
 

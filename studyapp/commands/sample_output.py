@@ -146,7 +146,7 @@ def print_estimates(estimates: dict[str, Any]) -> None:
         )
         proposal = told["proposal"]
         if proposal is None:
-            click.echo("No pool of the same number of pairs could; draw more queries, or more results a query.")
+            click.echo("No pool of the same number of pairs could; draw more queries, or more results per query.")
         else:
             click.echo(
                 f"The same number of pairs could over a pool: --depth {proposal['depth']} --exponent "
@@ -184,7 +184,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     )
     if taken["assumed_queries"]:
         click.echo(
-            f"{taken['assumed_queries']} texts have no role and stand beside pictures, so they are queries only; role "
+            f"{taken['assumed_queries']} texts have no role, and there are pictures too, so these texts are queries only; role "
             "result or both in collection.csv lets them answer, too."
         )
     for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):

@@ -79,7 +79,9 @@ class ChatClient:
         named = {"--base-url": self.base_url, "--model": self.model, "--parameter": json.dumps(dict(self.parameters))}
         for option, value in named.items():
             if self.key is not None and self.key in value:
-                raise RelstudyError(f"{option}: the key stands in it and would be written down; it is sent by itself")
+                raise RelstudyError(
+                    f"{option}: it contains the key, which would be written down; relstudy sends the key by itself"
+                )
 
     @property
     def host(self) -> str:

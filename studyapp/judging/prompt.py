@@ -81,7 +81,7 @@ class Prompt:
         names = re.findall(r"(?<!\{)\{([a-z_]+)\}(?!\})", text)
         missing = [f"{{{each}}}" for each in ITEMS if each not in names]
         if missing:
-            raise RelstudyError(f"{name}: {' and '.join(missing)} must stand in it, where the pair's items go")
+            raise RelstudyError(f"{name}: {' and '.join(missing)} must be in it, where the pair's items go")
         unknown = [f"{{{each}}}" for each in names if each not in PLACEHOLDERS]
         if unknown:
             allowed = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)

@@ -1,4 +1,4 @@
-"""judges/NAME.csv and NAME.json: what a judge said, one row a pair, and how it was asked."""
+"""judges/NAME.csv and NAME.json: what a judge said, one row per pair, and how it was asked."""
 
 from __future__ import annotations
 

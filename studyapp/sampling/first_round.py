@@ -31,7 +31,7 @@ from relstudy.studyapp.systems.base import Progress, silent
 ASSUMED_GOOD = 0.02
 """Share of all pairs that are good matches, where nobody says."""
 SMALL_COLLECTION = 1_000
-"""Up to so many results a query, what the design can estimate is only said, unless the share of good ones is stated."""
+"""Up to so many results per query, what the design can estimate is only said, unless the share of good is stated."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ DEPTH = 1_000
 class ScoreTableWriter:
     """Collects each system's scores query by query, and writes scores/NAME.csv.
 
-    All items are kept for every query as long as that makes at most two million rows a system; beyond, the best 1,000
+    All items are kept for every query as long as that makes at most two million rows per system; beyond, the best 1,000
     of each query and every pair drawn, which is all that later steps need. Up to 250,000 rows are written as CSV, more
     as Parquet (both are score tables that `relstudy fit` and `score` read).
     """

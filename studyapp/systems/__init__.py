@@ -27,19 +27,19 @@ SYSTEMS: dict[str, tuple[str, str]] = {
         "relstudy.studyapp.systems.simplicity:Simplicity",
         "region matching with locations, textured pictures apart from others",
     ),
-    "romm-all": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learnt from regions of all pictures"),
-    "romm-test": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learnt from regions of other pictures"),
+    "romm-all": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learned from regions of all pictures"),
+    "romm-test": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learned from regions of other pictures"),
     "rwmm-all": (
         "relstudy.studyapp.systems.concepts:Concepts",
-        "concepts learnt from regions and keywords of all pictures",
+        "concepts learned from regions and keywords of all pictures",
     ),
     "rwmm-test": (
         "relstudy.studyapp.systems.concepts:Concepts",
-        "concepts learnt from regions and keywords of other pictures",
+        "concepts learned from regions and keywords of other pictures",
     ),
     "romm-calib": (
         "relstudy.studyapp.systems.concepts:Concepts",
-        "concepts learnt in four parts of the pictures apart",
+        "concepts learned in four parts of the pictures apart",
     ),
     **{
         f"{name}-likelihood": ("relstudy.studyapp.systems.concepts:Concepts", f"{name} by Eq. 3.4 itself")

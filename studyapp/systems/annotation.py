@@ -25,7 +25,7 @@ class Annotation:
 
     Parameters
     ----------
-    name : "annotation-all": the model has learnt from all pictures and their words; "annotation-test": a picture's
+    name : "annotation-all": the model has learned from all pictures and their words; "annotation-test": a picture's
         words are predicted by a model that learnt from another third of the collection
     """
 

@@ -21,7 +21,7 @@ class Vectors:
 
     Parameters
     ----------
-    vectors : FILE.npy, float [items, dimensions]; beside it FILE.ids.txt with one item id a line, in the same order
+    vectors : FILE.npy, float [items, dimensions]; beside it FILE.ids.txt with one item id per line, in the same order
     measure : cosine, dot (inner product), or l2 (minus the Euclidean distance)
     """
 
@@ -52,7 +52,7 @@ class Vectors:
             ids = beside.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             raise RelstudyError(
-                f"{beside}: there is no such file; one item id a line is needed, in the vectors' order"
+                f"{beside}: there is no such file; one item id per line is needed, in the vectors' order"
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise RelstudyError(f"{beside}: cannot be read ({error})") from None
@@ -96,7 +96,7 @@ class Vectors:
                 f"{self._file}: this is not a plain NumPy array ({str(error).splitlines()[0]})"
             ) from None
         if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
-            raise RelstudyError(f"{self._file}: an array of numbers with one row an item is needed")
+            raise RelstudyError(f"{self._file}: an array of numbers with one row per item is needed")
         if vectors.dtype != np.float32:
             vectors = vectors.astype(np.float64)
         if not np.isfinite(vectors).all():

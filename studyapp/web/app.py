@@ -163,7 +163,7 @@ def _not_saved(reason: str, status: int) -> ResponseReturnValue:
 
 
 def log_requests(app: Flask) -> None:
-    """One JSON line a request: the route, never the address asked for, because that may hold a token."""
+    """One JSON line per request: the route, never the address asked for, because that may hold a token."""
 
     @app.before_request
     def _begin() -> None:

@@ -9,7 +9,7 @@ SECONDS = {"1-5": 2.0, "binary": 1.5, "1-9": 4.0}
 
 
 def ratings_of(*scales: str, pairs: int = 120, raters: int = 8, seed: int = 0) -> pd.DataFrame:
-    """Each rater rates 16 base pairs and an eighth of the others on every one of `scales`; four pairs a query.
+    """Each rater rates 16 base pairs and an eighth of the others on every one of `scales`; four pairs per query.
 
     Times are log-normal around SECONDS with a standard deviation of .3, raters differ by .4 in the same logarithm.
     """

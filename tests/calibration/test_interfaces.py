@@ -56,9 +56,7 @@ def test_each_part_is_what_calibrating_it_alone_gives(
 def test_parts_on_different_scales_never_stand_in_one_table(calibrated: tuple[Path, Result]) -> None:
     folder, result = calibrated
     assert {path.name for path in (folder / "out").iterdir()} == {"1-5", "1-9", "binary"}
-    assert (
-        "The parts do not stand in one table: the scales differ (1-5: 1-5, 1-9: 1-9, binary: binary)" in result.stdout
-    )
+    assert "The parts are not in one table: the scales differ (1-5: 1-5, 1-9: 1-9, binary: binary)" in result.stdout
 
 
 def test_the_variance_of_table_5_1_is_in_units_of_the_squared_range(calibrated: tuple[Path, Result]) -> None:

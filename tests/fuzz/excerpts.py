@@ -69,7 +69,7 @@ def _of_queries(frame: pd.DataFrame, queries: Sequence[str]) -> pd.DataFrame:
 
 
 def scored_of(shared: Path) -> list[tuple[Excerpt, Excerpt]]:
-    """Judgments, and scores of the same pairs: one value a pair, ratings, TREC qrels; long, wide, a run."""
+    """Judgments, and scores of the same pairs: one value per pair, ratings, TREC qrels; long, wide, a run."""
     judgments = _read(EXAMPLE / "judgments.csv")
     queries = judgments["query_id"].unique()[:3]
     gift = _of_queries(_read(EXAMPLE / "scores" / "gift.csv"), queries)

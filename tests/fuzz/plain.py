@@ -61,7 +61,7 @@ def mean_by_pair(values: Iterable[tuple[Pair, float]]) -> dict[Pair, float]:
 
 
 def judgments_of(content: bytes) -> dict[Pair, float]:
-    """One judgment a pair: of a table of judgments, of ratings (means), or of TREC qrels."""
+    """One judgment per pair: of a table of judgments, of ratings (means), or of TREC qrels."""
     lines = [line.split() for line in text_of(content).split("\n") if line.strip()]
     if "," not in text_of(content).split("\n", 1)[0] and len(lines[0]) == 4 and _is_number(lines[0][3]):
         qrels = lines

@@ -21,7 +21,7 @@ class CodeFile:
     Parameters
     ----------
     path : the file
-    form : as in `CodeArray`; `hex` (text, one code a line) or `digits` (text, one digit a bit)
+    form : as in `CodeArray`; `hex` (text, one code per line) or `digits` (text, one digit a bit)
     codes, bits : how many codes of how many bits
     notes : what was decided without being told, with the way out
     """
@@ -52,7 +52,7 @@ class CodeFile:
 
 
 def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None) -> Codes:
-    """Read codes from an array file or from text, one code a line.
+    """Read codes from an array file or from text, one code per line.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class TextCodes:
             raise RelstudyError(f"{file}: packed codes come in .npy, this is text")
         lines = text_lines(file)
         if not lines:
-            raise RelstudyError(f"{file}: the file is empty; one code a line is needed")
+            raise RelstudyError(f"{file}: the file is empty; one code per line is needed")
         digits = [_as_digits(line) for line in lines]
         if form == "bits" or (form == "auto" and all(map(_DIGITS.fullmatch, digits))):
             _check_lines(file, digits, frozenset("01"), "only 0 and 1 are allowed, one digit a bit")
@@ -54,7 +54,7 @@ class TextCodes:
                 "if it is hexadecimal, say --format hex"
             )
             return cls(digits, "digits", len(digits[0]), () if form == "bits" else (note,))
-        _check_lines(file, lines, _HEX_DIGITS, "only hexadecimal digits are allowed, one code a line")
+        _check_lines(file, lines, _HEX_DIGITS, "only hexadecimal digits are allowed, one code per line")
         width = 4 * len(lines[0])
         used = reduce(or_, (int(line, 16) for line in lines))
         table = np.array([int(bit) for bit in f"{used:0{width}b}"])

@@ -15,7 +15,7 @@ from relstudy.common.errors import RelstudyError
 
 @click.command("classes")
 @click.argument("codes", nargs=-1, required=True)
-@click.option("--labels", required=True, help="One class for each code: .npy, or text with one item a line.")
+@click.option("--labels", required=True, help="One class for each code: .npy, or text with one item per line.")
 @click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
 @click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
 @click.option("--figure", help="Write the distances of each class as SVG.")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--query-ids", help="Ids of the query codes, one a line, for --kind judgments.")
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
 @click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
-@click.option("--exclude-self", is_flag=True, help="Queries stand in the database: none is its own neighbour.")
+@click.option("--exclude-self", is_flag=True, help="Queries are in the database: none is its own neighbour.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -115,7 +115,7 @@ def truth_command(
         )
         per_query = summary["relevant_per_query"]
         click.echo(
-            f"relevant codes a query: {per_query['mean']:.1f} on average, {per_query['median']:g} at the median, "
+            f"relevant codes per query: {per_query['mean']:.1f} on average, {per_query['median']:g} at the median, "
             f"{per_query['most']} at most"
         )
         if kind == "epsilon-ball" and training is not None and sizes.mean() > 2 * neighbours:

@@ -68,7 +68,7 @@ def look_up_command(
     if radius is None and not widths:
         raise click.UsageError("Give --bits, the width of a bucket.")
     if engine == "faiss" and permutation is not None:
-        raise click.UsageError("faiss cuts the code as it stands: leave out --permutation.")
+        raise click.UsageError("faiss cuts the code in its own order: leave out --permutation.")
     truth, label_notes = TruthFiles(**truth_files).read()
     query_codes, codes, notes = code_pair(queries, database, form, code_bits)
     grid = Grid(widths, tables or (1,), flips or (0,), permutation, engine)
@@ -80,7 +80,7 @@ def look_up_command(
     conventions = {
         "truth": truth.kind,
         "average": "micro",
-        "tables": "segments of the code as it stands" if permutation is None else f"of permutation {permutation}",
+        "tables": "segments of the code in its own order" if permutation is None else f"of permutation {permutation}",
         "time": WHO_SAYS_TIME[engine],
         "scan": "counts the distance of every code; finds everything",
     }

@@ -24,7 +24,7 @@ def truth_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--label-separator", "separator", type=SEPARATORS, default="auto", help="Between labels in text."),
         click.option("--truth", "truth_file", help="Relevance lists made by `relstudy hash truth`, instead of labels."),
         click.option("--database-labels", help="Labels of the database."),
-        click.option("--query-labels", help="Labels of the queries: .npy, or text with one item a line."),
+        click.option("--query-labels", help="Labels of the queries: .npy, or text with one item per line."),
     ):
         command = option(command)
     return command

@@ -35,7 +35,7 @@ def read_cifar_100(folder: str) -> Published:
         fine = pairs[:, 0]
         if len(np.unique(fine)) < len(fine):
             twice = fine[:-1][fine[1:] == fine[:-1]][0]
-            raise RelstudyError(f"{folder}: class {twice} of the {part} part stands in two superclasses")
+            raise RelstudyError(f"{folder}: class {twice} of the {part} part is in two superclasses")
     return data
 
 

@@ -29,7 +29,7 @@ def read_nus_wide(folder: str) -> Published:
 def read_nus_wide_tags(folder: str) -> Published:
     """Pictures of the ten most frequent concepts, and their tags as 1,000 principal components (section 3.2.2).
 
-    Reads Final_Tag_List.txt, one tag a line, and All_Tags.txt, a line a picture: its number and its tags. The
+    Reads Final_Tag_List.txt, one tag a line, and All_Tags.txt, a line per picture: its number and its tags. The
     components are those of all pictures' tags, mean-centred; fewer where there are fewer tags.
     """
     vectors, labels, tags = _vectors(folder), _labels(folder), _tags(folder)

@@ -18,7 +18,7 @@ TABLE_3_1: dict[str, tuple[int, int | None, float | None, int | None, int]] = {
     "nus-wide": (269_648, 81, 1.87, 6_220, 500),
     "sift1m": (1_000_000, None, None, None, 128),
 }
-"""Images, labels, labels an image, images a label and numbers of a descriptor, as printed."""
+"""Images, labels, labels per image, images per label and numbers of a descriptor, as printed."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Published:
 
     Parameters
     ----------
-    arrays : file name without its ending -> array; each has one row an item
+    arrays : file name without its ending -> array; each has one row per item
     items : how many there are, over all parts
     width : numbers of an item's descriptor
     labels : 0/1 (items, labels) or classes (items,), of all parts; None where it has none
@@ -41,7 +41,7 @@ class Published:
     truth: ListedTruth | None = None
 
     def statistics(self) -> dict[str, Any]:
-        """The columns of table 3.1: images, labels, labels an image, images a label, numbers of a descriptor."""
+        """The columns of table 3.1: images, labels, labels per image, images per label, numbers of a descriptor."""
         row: dict[str, Any] = {"images": self.items, "labels": None, "labels_per_image": None, "images_per_label": None}
         if self.labels is not None:
             several = self.labels.ndim == 2

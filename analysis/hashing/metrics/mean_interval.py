@@ -9,7 +9,7 @@ from relstudy.common.estimates import Estimate
 
 
 def mean_interval(values: np.ndarray, none: str, seed: int = 0) -> Estimate:
-    """Mean of one value a query and its bootstrap interval over queries; with one query alone no interval.
+    """Mean of one value per query and its bootstrap interval over queries; with one query alone no interval.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def precision_recall_curve(table: CountTable, conventions: Conventions, *, alone
 
 
 def ranking_curves(tables: Mapping[str, CountTable], conventions: Conventions, *, alone: bool = False) -> str:
-    """P@N and R@N over N, a line a system: expected over ties, and behind it what their order can make of them."""
+    """P@N and R@N over N, a line per system: expected over ties, and behind it what their order can make of them."""
     with drawing(8.8, 3.4) as figure:
         sides = figure.subplots(1, 2)
         for (name, table), colour in zip(tables.items(), cycle(SERIES), strict=False):
@@ -78,7 +78,7 @@ def precision_recall_curves(tables: Mapping[str, CountTable], conventions: Conve
 
 
 def radius_comparison(tables: Mapping[str, CountTable], conventions: Conventions, *, alone: bool = False) -> str:
-    """RAMAP@R, precision within R and queries with an empty ball, a line a system; mAP stands beside its name.
+    """RAMAP@R, precision within R and queries with an empty ball, a line per system; mAP stands beside its name.
 
     Jiang, Li and Li 2019, figures 4 to 6: systems of one mAP may differ in RAMAP, and precision at a large radius may
     order them otherwise than at a small one.

@@ -1,4 +1,4 @@
-"""Distances of queries that are not binarised, a row a query."""
+"""Distances of queries that are not binarised, a row per query."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Labels:
         return int(array.shape[-1])
 
     def as_array(self) -> np.ndarray:
-        """Classes (items,), or bool (items, labels): a column a label, unused ones at the end."""
+        """Classes (items,), or bool (items, labels): a column per label, unused ones at the end."""
         if self.classes is not None:
             return np.asarray(self.classes)
         assert self.masks is not None
@@ -57,7 +57,7 @@ def read_labels(*paths: str, separator: Separator = "auto", notes: list[str] | N
     Parameters
     ----------
     paths : the queries' labels, then the database's: array files of shape (items,) or (items, 1) (classes) or
-        (items, labels) of 0/1; or text, one item a line, an empty line for an item without any label
+        (items, labels) of 0/1; or text, one item per line, an empty line for an item without any label
     separator : of labels in text; `auto` is the comma where any line of these files has one, else blanks
     notes : what was decided without being told is appended here, with the way out
 
@@ -103,7 +103,7 @@ def one_vocabulary(raw: Sequence[Raw], paths: Sequence[str]) -> list[Labels]:
         return _from_columns(paths, [np.asarray(part) for part in raw])
     if any(hot):
         raise RelstudyError(
-            f"{paths[hot.index(True)]} holds a 0/1 column a label and {paths[hot.index(False)]} names labels; "
+            f"{paths[hot.index(True)]} holds a 0/1 column per label and {paths[hot.index(False)]} names labels; "
             "all label files must be of one kind"
         )
     if all(isinstance(part, np.ndarray) and part.dtype.kind != "U" for part in raw):
@@ -134,7 +134,7 @@ def _check_shared(raw: Sequence[Raw], labels: list[Labels], paths: Sequence[str]
         return
     shown = [f"{path} ({_some(part)})" for path, part in zip(paths, raw, strict=True)]
     raise RelstudyError(
-        f"no label of {shown[0]} stands in {', '.join(shown[1:])}; no code would be relevant to any query: the labels "
+        f"no label of {shown[0]} occurs in {', '.join(shown[1:])}; no code would be relevant to any query: the labels "
         "must be written alike"
     )
 
@@ -178,7 +178,7 @@ def read_ids(path: str) -> list[str]:
 
 
 def classes_or_columns(array: np.ndarray, name: str, notes: list[str]) -> np.ndarray:
-    """Classes of shape (items,), or a 0/1 column a label; anything else is refused."""
+    """Classes of shape (items,), or a 0/1 column per label; anything else is refused."""
     if array.ndim == 2 and array.shape[1] == 1:
         notes.append(f"{name} has one column: it is taken for one class an item, not for a label that some items have")
         array = array[:, 0]

@@ -81,7 +81,7 @@ class ListedTruth:
 
     @classmethod
     def from_lists(cls, lists: Sequence[np.ndarray | Sequence[int]], codes: int, kind: str = "listed") -> ListedTruth:
-        """From one list of database rows a query."""
+        """From one list of database rows per query."""
         unique = [np.unique(np.asarray(rows, dtype=np.int64)) for rows in lists]
         starts = np.concatenate([[0], np.cumsum([len(rows) for rows in unique])]).astype(np.int64)
         return cls(starts, np.concatenate([np.empty(0, dtype=np.int64), *unique]), codes, kind)

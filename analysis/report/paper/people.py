@@ -24,7 +24,7 @@ FEWEST_RATINGS = 20
 
 
 def calibration(study: PaperStudy) -> list[Block]:
-    """Table 5.1: variance among raters of the common set, before and after calibration, a column an interface."""
+    """Table 5.1: variance among raters of the common set, before and after calibration, a column per interface."""
     if not study.interfaces:
         return [Paragraph("Table 5.1 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
     columns = [_variances(ratings) for ratings in study.interfaces.values()]
@@ -66,7 +66,7 @@ def _divided(estimate: Estimate, by: float) -> Estimate:
 
 
 def uniformity(study: PaperStudy) -> list[Block]:
-    """Table 5.2: deviation from uniformity of the responses, a row a round, a column a selecting system."""
+    """Table 5.2: deviation from uniformity of the responses, a row per round, a column a selecting system."""
     tables = study.tables
     if tables.ratings is None or tables.pairs is None or not study.selections:
         return [Paragraph("Table 5.2 needs ratings, and pairs.csv with the system that chose each pair and its round.")]

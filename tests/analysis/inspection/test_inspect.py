@@ -169,7 +169,7 @@ def test_the_command_prints_what_was_found_and_the_printed_command_runs(table: W
     path = table(f"worker,query,docid,grade\n{rows}")
     shown = CliRunner().invoke(inspect, [str(path)])
     assert shown.exit_code == 0
-    assert "worker -> rater_id: by its name, and what stands in it" in shown.stdout
+    assert "worker -> rater_id: by its name and its values" in shown.stdout
     command = shlex.split(shown.stdout.splitlines()[-1])
     result = CliRunner().invoke(calibrate, [*command[2:4], str(tmp_path / "out"), *command[5:]])
     assert result.exit_code == 0, result.stderr

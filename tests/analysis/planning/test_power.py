@@ -213,7 +213,7 @@ def test_the_base_block_counts_among_the_ratings_and_takes_raters() -> None:
     # 6,000 ratings of unique pairs at 150 a person are 40 people, who rate 100 base pairs each.
     assert (load.raters, load.unique, load.base, load.ratings) == (40, 6000, 4000, 10_000)
     assert load.cost == pytest.approx(500)
-    with pytest.raises(RelstudyError, match="a base block of 300 pairs leaves nothing of 300 ratings a rater"):
+    with pytest.raises(RelstudyError, match="a base block of 300 pairs leaves nothing of 300 ratings per rater"):
         workload(10, 1, base=300, per_rater=300)
 
 

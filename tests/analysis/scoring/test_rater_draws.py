@@ -26,7 +26,7 @@ SINGLE = 1e-5
 
 
 def ratings(raters: int = 6, queries: int = 12, seed: int = 1) -> pd.DataFrame:
-    """Three ratings a pair by raters with offsets, and a base block."""
+    """Three ratings per pair by raters with offsets, and a base block."""
     random = np.random.default_rng(seed)
     offset = random.normal(0, 0.5, raters)
     rows = []

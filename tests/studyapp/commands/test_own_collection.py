@@ -90,7 +90,7 @@ def test_sample_says_what_was_taken_for_what(tmp_path: Path) -> None:
     told = " ".join(run("sample", folder, "--results", 3, "--base", 4, "--preview").output.split())
     assert "taken as queries 6 pictures, 6 texts" in told
     assert "taken as results 6 pictures" in told
-    assert "6 texts have no role and stand beside pictures, so they are queries only" in told
+    assert "6 texts have no role, and there are pictures too, so these texts are queries only" in told
     both = write_collection(tmp_path / "both", pictures=6, documents=6, role="both")
     told = " ".join(run("sample", both, "--results", 3, "--base", 4, "--preview").output.split())
     assert "taken as results 6 pictures, 6 texts" in told and "no role" not in told

@@ -174,7 +174,7 @@ def test_change_shows_first_and_changes_nothing_without_a_yes(
     named = ", ".join(sorted([held[0], "p0-0"]))
     shown = [
         f"2 pairs leave the study ({named}); their ratings, which stay and are exported: 1",
-        "pages in hand that lose a pair: 1",
+        "pages in raters' hands that lose a pair: 1",
     ]
     refused = run(main, ["change", str(made.folder)], input="n\n")
     assert refused.exit_code == 1 and refused.stdout.splitlines() == shown

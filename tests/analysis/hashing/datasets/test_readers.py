@@ -85,7 +85,7 @@ def test_cifar_100_has_classes_in_superclasses_and_pictures_upright(tmp_path: Pa
     assert data.arrays["test_labels"].tolist() == [4, 99, 5]
     assert data.arrays["test_superclasses"].tolist() == [0, 19, 0]
     cifar(tmp_path / "test.bin", np.array([[0, 4], [1, 4], [0, 5]], dtype=np.uint8), pictures)
-    with pytest.raises(RelstudyError, match="class 4 of the test part stands in two superclasses"):
+    with pytest.raises(RelstudyError, match="class 4 of the test part is in two superclasses"):
         READERS["cifar-100"](str(tmp_path))
 
 

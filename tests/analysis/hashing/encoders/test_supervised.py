@@ -1,4 +1,4 @@
-"""Encoders that learn from labels: better than those that don't, also from several labels an item."""
+"""Encoders that learn from labels: better than those that don't, also from several labels per item."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_bad_labels_are_refused_in_one_sentence(tmp_path: Path, array: np.ndarra
 
 def test_label_files_of_two_kinds_or_widths_are_refused(tmp_path: Path) -> None:
     columns = saved(tmp_path, np.eye(3, dtype=int), "columns.npy")
-    with pytest.raises(RelstudyError, match=r"columns.npy holds a 0/1 column a label and .*classes.npy names labels"):
+    with pytest.raises(RelstudyError, match=r"columns.npy holds a 0/1 column per label and .*classes.npy names labels"):
         read_labels(saved(tmp_path, np.arange(3), "classes.npy"), columns)
     with pytest.raises(RelstudyError, match=r"has 3 label columns and .*wide.npy has 4"):
         read_labels(columns, saved(tmp_path, np.eye(4, dtype=int), "wide.npy"))
