@@ -1,8 +1,8 @@
 """Hand-out: how often panels whose pages were handed out at random are called not random, and sorted ones found out.
 
 Raters are dealt single pairs or pages of one query, at random or by quality, with one rating per pair or three, and
-with few or many base pairs. Printed are the shares of panels with p below .01 and below .0001, the limits without and with a
-record of random hand-out. Random hand-out should reach them in 1 % and .01 %, sorted hand-out always.
+with few or many base pairs. Printed are the shares of panels with p below .01 and below .0001, the limits without and
+with a record of random hand-out. Random hand-out should reach them in 1 % and .01 %, sorted hand-out always.
 """
 
 from __future__ import annotations

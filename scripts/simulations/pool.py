@@ -227,7 +227,8 @@ def main(argv: Sequence[str]) -> None:
     columns = [f"{index} {who}" for who in ("P", "N", "P-N") for index in ("NR", "AP", "r")]
     print(
         f"{given.studies} studies per cell, exponent {given.exponent:g}, floor {given.floor:g}, "
-        f"{given.results} results per query, {given.shape} queries. Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
+        f"{given.results} results per query, {given.shape} queries. "
+        "Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
     )
     head = ["items", "relevant", "depth", "pool", "holds", "queries", "reach", "allowed", *columns]
     print_table(rows, [*head, *(f"bias {name}" for name in columns[:6])])

@@ -184,8 +184,8 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     )
     if taken["assumed_queries"]:
         click.echo(
-            f"{taken['assumed_queries']} texts have no role, and there are pictures too, so these texts are queries only; role "
-            "result or both in collection.csv lets them answer, too."
+            f"{taken['assumed_queries']} texts have no role, and there are pictures too, so these texts are queries "
+            "only; role result or both in collection.csv lets them answer, too."
         )
     for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
         click.echo(f"Mind: {sentence}.")

@@ -101,8 +101,8 @@ def test_the_key_stands_nowhere_though_the_server_repeats_it(folder: Path, tmp_p
 @pytest.mark.parametrize(
     ("option", "value", "sentence"),
     [
-        ("--parameter", f"user={KEY}", "--parameter: the key stands in it"),
-        ("--model", f"x-{KEY}", "--model: the key stands in it"),
+        ("--parameter", f"user={KEY}", "--parameter: it contains the key"),
+        ("--model", f"x-{KEY}", "--model: it contains the key"),
         ("--base-url", f"http://127.0.0.1:9/v1?key={KEY}", "what follows ? or # in an address"),
         ("--base-url", f"http://me:{KEY}@127.0.0.1:9/v1", "a name or password in an address"),
     ],
@@ -278,7 +278,7 @@ def test_a_batch_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prompt", "sentence"),
     [
-        ("Look at {query}.", "{result} must stand in it"),
+        ("Look at {query}.", "{result} must be in it"),
         ("{query} {result} {grade}", "{grade} is no placeholder"),
     ],
 )
