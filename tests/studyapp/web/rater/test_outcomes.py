@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.set_aside import set_aside
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import OUTCOMES
 from relstudy.studyapp.monitoring.export import people_table
@@ -107,7 +108,17 @@ def withdraws(make: Maker, outcomes: str) -> Browser:
     return browser
 
 
+def is_set_aside(make: Maker, outcomes: str) -> Browser:
+    made = make(with_entry(ENTRY + outcomes))
+    browser = arrive(made)
+    browser.consent()
+    set_aside(made.store, str(people_table(made.store, Study.load(made.folder))["rater_id"][0]))
+    browser.get("/rate")
+    return browser
+
+
 ENDINGS = {
+    "set_aside": is_set_aside,
     "withdrew": withdraws,
     "failed_practice": fails_the_practice,
     "screened_out": does_not_fit,

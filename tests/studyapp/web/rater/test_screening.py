@@ -94,7 +94,7 @@ def test_who_does_not_fit_gets_nothing_and_cannot_come_back_with_other_answers(
     browser = arrive(made, link)
     form = browser.page.form()
     browser.send(form, **YOUNG)
-    assert browser.address == "/ended" and "people who answer its first questions otherwise" in browser.page.text
+    assert browser.address == "/ended" and "This study needs people who" in browser.page.text
     browsers = [browser] if way == "open" else [browser, Browser(made.app)]
     for again in browsers:
         again.get(link)
