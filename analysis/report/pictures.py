@@ -220,6 +220,7 @@ def mapping(
     judgments: np.ndarray,
     line: Trace,
     band: tuple[np.ndarray, np.ndarray] | None,
+    limits: tuple[float, float] | None = None,
 ) -> str:
     """A mapping over the pairs it was fitted to.
 
@@ -229,6 +230,7 @@ def mapping(
     scores, judgments : float [pairs]; at most DOTS are drawn, evenly taken
     line : score and mapped score
     band : both ends at the line's points, or None
+    limits : of the axis of judgments, shared by the pictures that stand side by side; None: by what is drawn
     """
     step = max(1, len(scores) // DOTS)
     random = np.random.default_rng(0)
@@ -237,18 +239,35 @@ def mapping(
     x = scores[::step] + (random.uniform(-0.008, 0.008, len(scores[::step])) * width if few else 0.0)
     with drawing(3.1, 2.5) as figure:
         axes = figure.add_subplot()
-        axes.set_title(f"{shortened(system, 24)}: {method}")
+        axes.set_title(f"{shortened(system, 20)}: {method}, {len(scores):,} pairs", fontsize=9)
         axes.scatter(x, judgments[::step], s=4, color=MUTED, alpha=0.45, linewidths=0, rasterized=False)
         if band is not None:
             band_between(axes, line.x, *band)
         axes.plot(line.x, line.y, color=PAPER, linewidth=4)
         axes.plot(line.x, line.y, color=SERIES[0], linewidth=2)
+        middle, mean = tenths(scores, judgments)
+        axes.plot(middle, mean, "D", color=INK, markersize=3.4, markeredgewidth=0, zorder=4)
+        if limits is not None:
+            axes.set_ylim(*limits)
         axes.set_xlabel("System's score")
         axes.set_ylabel("Judgment")
         axes.locator_params(nbins=6)
         return svg(
             figure, f"Mapping of {system} by {method} from {line.y[0]:.2f} to {line.y[-1]:.2f} over {len(scores)} pairs"
         )
+
+
+def tenths(scores: np.ndarray, judgments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean score and the mean judgment of each tenth of the pairs by score, float [at most 10].
+
+    Examples
+    --------
+    >>> middle, mean = tenths(np.arange(20.0), np.arange(20.0) ** 2)
+    >>> middle[:2].tolist(), mean[:2].tolist()
+    ([0.5, 2.5], [0.5, 6.5])
+    """
+    parts = [part for part in np.array_split(np.argsort(scores, kind="stable"), 10) if len(part)]
+    return np.array([scores[part].mean() for part in parts]), np.array([judgments[part].mean() for part in parts])
 
 
 DOTS = 350

@@ -171,6 +171,8 @@ def _as_good(result: ScoreResult, ranked: Standings) -> Iterator[tuple[int, str]
 def mappings(result: ScoreResult) -> Section | None:
     """Each system's mapping over the pairs it was fitted to."""
     drawings = []
+    low, high = float(result.judgment.min()), float(result.judgment.max())
+    limits = (low - 0.04 * (high - low), high + 0.04 * (high - low))
     for system in order_of(result):
         fitted = system.fitted_mapping
         if fitted is None:
@@ -182,7 +184,7 @@ def mappings(result: ScoreResult) -> Section | None:
         line = pictures.Trace(points, fitted.predict(points))
         drawings.append(
             pictures.mapping(
-                system.name, fitted.method, scores, result.judgment[scored], line, fitted.predict_band(points)
+                system.name, fitted.method, scores, result.judgment[scored], line, fitted.predict_band(points), limits
             )
         )
     if not drawings:
@@ -197,7 +199,9 @@ def mappings(result: ScoreResult) -> Section | None:
             ),
             Picture(
                 drawings,
-                "Dots are judged pairs, the line is the mapping, the shade its band where the method gives one.",
+                f"Dots are judged pairs, {pictures.DOTS} of them at most; each diamond is the mean of a tenth of all "
+                "pairs, by score. The line is the mapping, the shade its band where the method gives one. A judgment "
+                "can lie beyond the ends of the scale, since calibration moves ratings.",
             ),
         ],
         folded=True,

@@ -224,7 +224,7 @@ def pairs_section(tables: StudyTables) -> Section | None:
         low, high = probabilities.min(), probabilities.max()
         blocks.append(
             Paragraph(
-                f"The probability of a pair to be chosen runs from {low:.2g} to {high:.2g}, "
+                f"The probability of a rated pair to be chosen runs from {low:.2g} to {high:.2g}, "
                 f"so one judged pair stands for between {1 / high:,.0f} and {1 / low:,.0f} "
                 "pairs of the collection.",
                 quiet=True,

@@ -194,7 +194,7 @@ def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: S
         drawn = run_command("sample", *arguments, show=show)
         stage.outcome = (
             f"{drawn['base_pairs']} base and {drawn['unique_pairs']:,} unique pairs, "
-            f"smallest inclusion probability {drawn['smallest_inclusion_probability']:.2g}"
+            f"smallest inclusion probability of any candidate {drawn['smallest_inclusion_probability']:.2g}"
         )
 
 

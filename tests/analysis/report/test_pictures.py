@@ -58,3 +58,14 @@ def test_measures_side_by_side_share_one_column_of_names() -> None:
     )
     assert pictures.intervals([panel] * 3).count(">one</text>") == 1
     assert pictures.intervals([panel] * 3, narrow=True).count(">one</text>") == 3
+
+
+def test_a_mapping_shows_how_many_pairs_and_the_mean_of_each_tenth_of_them() -> None:
+    scores = np.arange(1000.0)
+    line = pictures.Trace(scores, scores / 1000)
+    drawn = pictures.mapping("one", "isotonic", scores, scores / 1000, line, None, (0.0, 2.0))
+    assert ">one: isotonic, 1,000 pairs</text>" in drawn
+    assert ">2.0</text>" in drawn  # the shared end of the axis, beyond all judgments
+    middle, mean = pictures.tenths(scores, scores / 1000)
+    assert len(middle) == 10
+    assert mean == pytest.approx(middle / 1000)
