@@ -108,3 +108,12 @@ def test_the_page_is_short_until_somebody_opens_a_part(browser: Any, page_file: 
     tab.goto(page_file.as_uri())
     assert tab.evaluate("document.documentElement.scrollHeight") <= 7000
     tab.close()
+
+
+def test_three_things_that_stand_side_by_side_never_leave_one_alone(browser: Any, page_file: Path) -> None:
+    tops = "[...document.querySelectorAll('.figures > div')].map(e => Math.round(e.getBoundingClientRect().top))"
+    for width, rows in ((1280, 1), (768, 1), (360, 3)):
+        tab = browser.new_page(viewport={"width": width, "height": 900})
+        tab.goto(page_file.as_uri())
+        assert len(set(tab.evaluate(tops))) == rows, width
+        tab.close()
