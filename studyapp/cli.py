@@ -36,6 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "account": ("relstudy.studyapp.commands.account:account", "Researchers' own passwords and roles."),
     "token": ("relstudy.studyapp.commands.token:token", "Let programs ask a running study, each by its own token."),
     "log": ("relstudy.studyapp.commands.log:log", "Who did what with a study."),
+    "prolific": (
+        "relstudy.studyapp.commands.prolific:prolific",
+        "Prolific's submissions beside this study's raters, places, bonuses.",
+    ),
     "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
     "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
     "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),

@@ -52,6 +52,17 @@ def _leave_out(store: Store, rater_id: str, outcome: str) -> int:
         return give_back(connection, rater.id)
 
 
+def set_aside_if_at_work(store: Store, rater_id: str) -> bool:
+    """Set a rater aside who has neither finished nor left; says whether that was so."""
+    with store.write() as connection:
+        rater = _locked(connection, rater_id)
+        if rater.outcome is not None or rater.finished_at is not None:
+            return False
+        end_visit(connection, rater, SET_ASIDE)
+        give_back(connection, rater.id)
+        return True
+
+
 def take_back(store: Store, rater_id: str) -> tuple[int, int]:
     """Take back a rater who was set aside; how many of their pages count again, and how many are surplus by now.
 

@@ -36,7 +36,7 @@ class Reply:
     seconds: float
 
 
-class _NoRedirection(urllib.request.HTTPRedirectHandler):
+class NoRedirection(urllib.request.HTTPRedirectHandler):
     """A key must not follow to another host."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
@@ -130,7 +130,7 @@ class ChatClient:
         request = urllib.request.Request(url, content, headers, method="POST")
         near = urllib.parse.urlsplit(self.base_url).hostname in LOOPBACK
         proxies = [urllib.request.ProxyHandler({})] if near else []
-        opener = urllib.request.build_opener(_NoRedirection, *proxies)
+        opener = urllib.request.build_opener(NoRedirection, *proxies)
         with opener.open(request, timeout=self.timeout) as response:
             said = response.read(LARGEST_REPLY + 1)
         if len(said) > LARGEST_REPLY:

@@ -22,7 +22,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import api, pictures, preview
+from relstudy.studyapp.web import api, pictures, preview, webhook
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening, withdrawal
@@ -94,7 +94,7 @@ def create_app(
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (
-        *(entry, screening, rating, practice, ending, withdrawal, ended, pictures, preview),
+        *(entry, screening, rating, practice, ending, withdrawal, ended, pictures, preview, webhook),
         *(access, overview, raters, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)

@@ -33,6 +33,7 @@ WHY_NOT = {
     "relstudy report my-study --paper-tables": "takes a minute; tests/analysis/report/paper runs it",
     "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn anew",
     "relstudy score new.run --against study.zip": "a run of that study; tests/studyapp/archive scores one",
+    "relstudy prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""

@@ -1,0 +1,164 @@
+"""relstudy prolific: submissions there beside raters here, places that are free again, bonuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from relstudy.studyapp.database.store import Store
+    from relstudy.studyapp.prolific.client import Submission
+    from relstudy.studyapp.prolific.comparison import Comparison
+    from relstudy.studyapp.prolific.study import People
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+ADVICE = {
+    "not_here": "taking part there, and never came here",
+    "not_there": "raters here without a submission there",
+    "unpaid": "completed here, and their submission ended without pay",
+    "to_approve": "completed here, and wait for your approval",
+    "paid_without": "approved there, and not completed here",
+    "double": "with more than one submission",
+    "to_free": "returned or timed out there, and still hold a place here (relstudy prolific sync frees it)",
+    "to_take_back": "set aside here, though approved or waiting there (relstudy set-aside DIR RATER --back)",
+}
+"""What each list of a comparison says, for people."""
+
+
+@click.group()
+def prolific() -> None:
+    """Compare Prolific's submissions with this study's raters, free places, list bonuses.
+
+    The token is read from the environment variable PROLIFIC_TOKEN, and written nowhere. Nothing is changed at Prolific.
+    """
+
+
+def _options(command: Command) -> Command:
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--server", help="Another address than Prolific's own; https, or on this machine."),
+        click.option("--study", "studies", multiple=True, help="Prolific's id of the study. [default: as raters came]"),
+        click.argument("folder", type=click.Path(path_type=Path, file_okay=False)),
+    ):
+        command = option(command)
+    return command
+
+
+@prolific.command()
+@_options
+def status(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bool) -> None:
+    """Who is missing, unpaid, double, or holds a place in vain.
+
+    \b
+    Example:
+      relstudy prolific status my-study
+    """
+    from relstudy.common.console import print_json
+
+    _, _, _, found = _compared(folder, studies, server)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _print(found)
+
+
+@prolific.command()
+@_options
+def sync(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bool) -> None:
+    """Free the places of those whose submission was returned or timed out.
+
+    They are set aside: their unique pairs go to others, and what they rated stays and is marked. Those who have
+    completed here are left as they are.
+
+    \b
+    Example:
+      relstudy prolific sync my-study
+    """
+    from relstudy.common.console import print_json
+    from relstudy.studyapp.monitoring.audit_log import record_command
+    from relstudy.studyapp.prolific.study import free_places
+
+    store, _, _, found = _compared(folder, studies, server)
+    freed = free_places(store, found.to_free)
+    for code in freed:
+        record_command(store, "set aside (Prolific)", code)
+    if as_json:
+        print_json({**found.as_json(), "freed": freed})
+        return
+    _print(found, without=("to_free",))
+    click.echo(f"Set aside, and their places are free: {', '.join(freed) or 'nobody'}.")
+
+
+@prolific.command()
+@_options
+@click.option("--each", default=0.0, type=click.FloatRange(0, 1000), help="For everybody who completed, such as 1.50.")
+@click.option("--per-rating", default=0.0, type=click.FloatRange(0, 100), help="For each of their decided ratings.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/bonuses.csv.")
+def bonus(
+    folder: Path,
+    studies: tuple[str, ...],
+    server: str | None,
+    as_json: bool,
+    each: float,
+    per_rating: float,
+    output: Path | None,
+) -> None:
+    """Write the bonus list as Prolific takes it: a participant's id and an amount a line.
+
+    It is for those who completed and whose submission is approved or waits; nothing is paid by this command.
+
+    \b
+    Example:
+      relstudy prolific bonus my-study --each 0.50 --per-rating 0.02
+    """
+    from relstudy.common.console import print_json
+    from relstudy.studyapp.config.secret import write_private
+    from relstudy.studyapp.prolific.comparison import PAID, WAITING, bonuses
+
+    if not each and not per_rating:
+        raise click.UsageError("say an amount: --each 1.50, --per-rating 0.02, or both")
+    _, people, submissions, _ = _compared(folder, studies, server)
+    paid_to = {entry.participant for entry in submissions if entry.status in (PAID, WAITING)}
+    rows = bonuses(people.raters, people.outcomes, people.ratings, each=each, per_rating=per_rating, paid_to=paid_to)
+    target = output or folder / "bonuses.csv"
+    write_private(target, "\n".join(f"{participant},{amount}" for participant, amount in rows))
+    total = sum(float(amount) for _, amount in rows)
+    if as_json:
+        print_json({"file": str(target), "people": len(rows), "total": round(total, 2)})
+    else:
+        click.echo(f"{len(rows)} people, {total:.2f} in all, in the currency of the study -> {target}")
+
+
+def _compared(
+    folder: Path, studies: tuple[str, ...], server: str | None
+) -> tuple[Store, People, list[Submission], Comparison]:
+    """The study's database, its people, the submissions, and what differs."""
+    from relstudy.common.errors import RelstudyError
+    from relstudy.studyapp.commands.opening import open_database
+    from relstudy.studyapp.prolific.client import SERVER, ProlificClient
+    from relstudy.studyapp.prolific.comparison import compare
+    from relstudy.studyapp.prolific.study import read_people
+
+    client = ProlificClient.from_environment(server or SERVER)
+    study, store = open_database(folder)
+    people = read_people(store, study)
+    named = list(studies) or people.study_ids()
+    if not named:
+        raise RelstudyError("no rater has brought a STUDY_ID; --study names Prolific's id of the study")
+    submissions = [submission for name in named for submission in client.submissions(name)]
+    return store, people, submissions, compare(submissions, people.raters, people.outcomes)
+
+
+def _print(found: Comparison, without: tuple[str, ...] = ()) -> None:
+    counts = ", ".join(f"{count} {name.lower()}" for name, count in found.statuses.items())
+    click.echo(f"Submissions: {counts or 'none'}. Raters from Prolific: {found.raters}.")
+    lists = {name: getattr(found, name) for name in ADVICE if name not in without}
+    for name, people in lists.items():
+        if people:
+            click.echo(f"{len(people)} {ADVICE[name]}: {', '.join(people)}")
+    if not any(lists.values()):
+        click.echo("Nothing differs.")

@@ -1,0 +1,125 @@
+"""Submissions there and raters here: who is missing, who is unpaid, who came twice, whose place is free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from relstudy.studyapp.assignment.outcomes import COMPLETED
+from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.assignment.set_aside import SET_ASIDE
+from relstudy.studyapp.prolific.client import Submission
+
+ENTRY = "prolific"
+GONE = ("RETURNED", "TIMED OUT")
+"""Statuses after which Prolific gives the place to somebody else."""
+PAID = "APPROVED"
+WAITING = "AWAITING REVIEW"
+UNSTARTED = ("RESERVED",)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between the two, by participants' ids; each list says what is worth doing.
+
+    Parameters
+    ----------
+    statuses : how many submissions there are of each status
+    raters : how many raters came from Prolific
+    not_here : of a submission under way or handed in, and no rater
+    not_there : of raters without a submission
+    unpaid : completed here, and their submission ended without pay
+    to_approve : completed here, and their submission waits for review
+    paid_without : approved there, and not completed here
+    double : with more than one submission
+    to_free : returned or timed out there, at work here: their places can go to others
+    to_take_back : set aside here, though their submission waits or is approved
+    """
+
+    statuses: Mapping[str, int]
+    raters: int
+    not_here: tuple[str, ...]
+    not_there: tuple[str, ...]
+    unpaid: tuple[str, ...]
+    to_approve: tuple[str, ...]
+    paid_without: tuple[str, ...]
+    double: tuple[str, ...]
+    to_free: tuple[str, ...]
+    to_take_back: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def compare(submissions: Sequence[Submission], raters: Sequence[Rater], outcomes: Mapping[int, str]) -> Comparison:
+    """Lay submissions beside raters.
+
+    Parameters
+    ----------
+    submissions : of the study's ids
+    raters : of the study; those who came otherwise have no part
+    outcomes : how each rater's visit ended, by number; empty while they are at work
+
+    Examples
+    --------
+    >>> compare([Submission("s", "p", "RETURNED"), Submission("t", "p", "ACTIVE")], [], {}).double
+    ('p',)
+    """
+    by_person: dict[str, list[Submission]] = {}
+    counts: dict[str, int] = {}
+    for submission in submissions:
+        by_person.setdefault(submission.participant, []).append(submission)
+        counts[submission.status] = counts.get(submission.status, 0) + 1
+    here = {rater.identity: outcomes.get(rater.id, "") for rater in raters if rater.entry == ENTRY}
+    statuses = {person: {each.status for each in theirs} for person, theirs in by_person.items()}
+    left = {person for person, of_person in statuses.items() if of_person <= set(GONE)}
+    expected = {person for person in statuses if person not in left and not statuses[person] <= set(UNSTARTED)}
+
+    def those(people: Any) -> tuple[str, ...]:
+        return tuple(sorted(people))
+
+    completed = {person for person, outcome in here.items() if outcome == COMPLETED}
+    approved = {person for person, of_person in statuses.items() if PAID in of_person}
+    waits = {person for person, of_person in statuses.items() if WAITING in of_person}
+    known = here.keys() & statuses.keys()
+    return Comparison(
+        statuses=dict(sorted(counts.items())),
+        raters=len(here),
+        not_here=those(expected - here.keys()),
+        not_there=those(here.keys() - statuses.keys()),
+        unpaid=those((completed & known) - approved - waits),
+        to_approve=those((completed & waits) - approved),
+        paid_without=those(person for person in approved & known if here[person] != COMPLETED),
+        double=those(person for person, theirs in by_person.items() if len(theirs) > 1),
+        to_free=those(person for person in left & known if not here[person]),
+        to_take_back=those(person for person in (approved | waits) & known if here[person] == SET_ASIDE),
+    )
+
+
+def bonuses(
+    raters: Sequence[Rater],
+    outcomes: Mapping[int, str],
+    ratings: Mapping[int, int],
+    *,
+    each: float,
+    per_rating: float,
+    paid_to: set[str] | None,
+) -> list[tuple[str, str]]:
+    """Participant and amount, with two decimals, for everybody who completed and is due something.
+
+    Parameters
+    ----------
+    ratings : how many ratings count, by rater
+    each : amount for everybody
+    per_rating : amount for each rating
+    paid_to : ids that Prolific would pay to; None: not asked
+    """
+    rows = []
+    for rater in raters:
+        amount = round(each + per_rating * ratings.get(rater.id, 0), 2)
+        is_due = rater.entry == ENTRY and outcomes.get(rater.id) == COMPLETED and amount > 0
+        if is_due and (paid_to is None or rater.identity in paid_to):
+            rows.append((rater.identity, f"{amount:.2f}"))
+    return sorted(rows)

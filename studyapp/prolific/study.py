@@ -1,0 +1,77 @@
+"""A study's raters from Prolific: read for a comparison, and freed of places they hold no more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.raters import Rater, find_rater, read_raters
+from relstudy.studyapp.assignment.set_aside import set_aside_if_at_work
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.status import study_status
+from relstudy.studyapp.prolific.client import plain_status
+from relstudy.studyapp.prolific.comparison import ENTRY, GONE
+
+STUDY_PARAMETER, SUBMISSION_PARAMETER = "STUDY_ID", "SESSION_ID"
+
+
+@dataclass(frozen=True)
+class People:
+    """Raters, how their visits ended, and how many ratings they decided, by their numbers."""
+
+    raters: tuple[Rater, ...]
+    outcomes: dict[int, str]
+    ratings: dict[int, int]
+
+    def study_ids(self) -> list[str]:
+        """Prolific's ids of the studies that they came from, the most frequent first."""
+        found = Counter(r.parameters.get(STUDY_PARAMETER, "") for r in self.raters if r.entry == ENTRY)
+        return [name for name, _ in found.most_common() if name]
+
+
+def read_people(store: Store, study: Study) -> People:
+    """Everybody who has come so far."""
+    status = {person.rater_id: person for person in study_status(store, study).people}
+    with store.read() as connection:
+        raters = tuple(rater for rater in read_raters(connection) if rater.rater_id in status)
+    views = {rater.id: status[rater.rater_id] for rater in raters}
+    given = {rater: view.ratings - view.undecided for rater, view in views.items()}
+    return People(raters, {rater: view.outcome for rater, view in views.items()}, given)
+
+
+def free_places(store: Store, participants: Iterable[str]) -> list[str]:
+    """Set those aside who are still at work; the codes of the raters that it was done for."""
+    with store.read() as connection:
+        found = [find_rater(connection, ENTRY, participant) for participant in sorted(set(participants))]
+    return [rater.rater_id for rater in found if rater is not None and set_aside_if_at_work(store, rater.rater_id)]
+
+
+def heed(store: Store, event: object) -> str | None:
+    """Do what an event of Prolific's webhook asks for; the code of the rater whose place is free now, or None.
+
+    An event names a submission and not the study, and one workspace has many studies: so it counts only for the
+    rater who came with that very submission.
+
+    Raises
+    ------
+    RelstudyError
+        where the event is none
+    """
+    if not isinstance(event, dict) or not isinstance(event.get("event_type"), str):
+        raise RelstudyError("an event is an object with event_type")
+    if event["event_type"] != "submission.status.change":
+        return None
+    named = [event.get(name) for name in ("participant_id", "resource_id", "status")]
+    if not all(isinstance(name, str) and name for name in named):
+        raise RelstudyError("a submission's change has participant_id, resource_id and status")
+    participant, submission, status = map(str, named)
+    if plain_status(status) not in GONE:
+        return None
+    with store.read() as connection:
+        rater = find_rater(connection, ENTRY, participant)
+    if rater is None or rater.parameters.get(SUBMISSION_PARAMETER) != submission:
+        return None
+    return rater.rater_id if set_aside_if_at_work(store, rater.rater_id) else None
