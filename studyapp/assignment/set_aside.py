@@ -10,7 +10,6 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.hands import close_gaps
 from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment
-from relstudy.studyapp.assignment.slots import settle
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
 
@@ -122,8 +121,19 @@ def _decided_pages(connection: Transaction, condition: sa.ColumnElement[bool]) -
 
 
 def _count_if_wanted(connection: Transaction, page: Assignment) -> bool:
-    """Let an answer be one of its page's k where one is lacking; else it is surplus. Says which."""
-    counts = settle(connection, page)
+    """Let an answer be one of its page's k where an open place is lacking one; else it is surplus. Says which.
+
+    Places that others hold stay theirs, and nothing is waited for: those who rate may hold one and wait for another.
+    """
+    has_place = (slots.c.assignment_id == page.id) & (slots.c.state == DONE)
+    counts = connection.execute(sa.select(slots.c.id).where(has_place)).first() is not None
+    if not counts:
+        is_open = (slots.c.page_id == page.page_id) & (slots.c.state == OPEN)
+        free = sa.select(slots.c.id).where(is_open).order_by(slots.c.id).limit(1).with_for_update(skip_locked=True)
+        slot = connection.execute(free).scalar_one_or_none()
+        counts = slot is not None
+        taken = sa.update(slots).where(slots.c.id == slot)
+        connection.execute(taken.values(state=DONE, assignment_id=page.id))
     if page.surplus == counts:
         update = sa.update(assignments).where(assignments.c.id == page.id)
         connection.execute(update.values(surplus=not counts))

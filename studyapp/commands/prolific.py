@@ -34,6 +34,11 @@ def prolific() -> None:
     """Compare Prolific's submissions with this study's raters, free places, list bonuses.
 
     The token is read from the environment variable PROLIFIC_TOKEN, and written nowhere. Nothing is changed at Prolific.
+
+    \b
+    Examples:
+      relstudy prolific status my-study
+      relstudy prolific sync my-study
     """
 
 

@@ -33,7 +33,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
     if back:
         counted, surplus = take_back(store, rater)
         result = {"rater_id": rater, "set_aside": False, "pages_that_count": counted, "surplus_pages": surplus}
-        words = f"{rater} is back: {counted} of their pages count again, {surplus} had their ratings from others"
+        words = f"{rater} is back: {counted} of their pages count again, {surplus} are rated or held by others"
     else:
         pages = put(store, rater)
         result = {"rater_id": rater, "set_aside": True, "pages_given_back": pages}
