@@ -3,6 +3,7 @@
     python benchmarks/app.py                       # 50 and 200 raters, 15 seconds each
     python benchmarks/app.py --raters 50 --seconds 10 --peer-venv /tmp/potato
     python benchmarks/app.py --gunicorn 3 --raters 50   # instead: the own server processes beside gunicorn's, in turns
+    python benchmarks/app.py --studies 20 --raters 200  # instead: so many studies in one host beside one study alone
 
 Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
 own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and
@@ -247,6 +248,46 @@ def compare_processes(pairs: int, raters: int, seconds: float, own: Processes) -
     shutil.rmtree(work, ignore_errors=True)
 
 
+def measure_host(folder: Path, studies: int, raters: int, seconds: float, processes: Processes) -> dict[str, Any]:
+    """The same for the studies /s0/, /s1/ and so on of one host, on SQLite, the raters spread over them."""
+    from relstudy.studyapp.config.study import Study
+    from relstudy.studyapp.database.store import Store
+    from relstudy.studyapp.monitoring.export import ratings_table
+
+    port = free_port()
+    folders = [our_folder(folder / f"s{number}", queries=20) for number in range(studies)]
+    size = ["--workers", str(processes.workers), "--threads", str(processes.threads)]
+    command = [sys.executable, "-m", "relstudy", "host", str(folder), "--port", str(port), "--quiet", *size]
+    with running(command, port, folder / "server.log"):
+        tally = load("ours", port, raters, seconds, studies)
+    tables = [ratings_table(Store.of_study(study), Study.load(study)) for study in folders]
+    acknowledged = 4 * sum(len(pages) for pages in tally.acknowledged.values())
+    lost = max(0, acknowledged - sum(len(table) for table in tables))
+    return figures(tally, seconds, lost, double=sum(int(table.duplicated("pair_id").sum()) for table in tables))
+
+
+def compare_host(studies: int, raters: int, seconds: float, processes: Processes) -> None:
+    """One study alone and many in a host, each twice and in turns, so that what else the machine does falls on both."""
+    work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
+    print(f"{'served':28}{'raters':>7}{'ratings/s':>11}{'p50 s':>9}{'p95 s':>9}{'errors':>8}{'lost':>6}{'double':>8}")
+    for turn in (1, 2):
+        alone = our_folder(work / f"alone{turn}")
+        rows = {
+            "one study": measure_ours(alone, f"sqlite:///{alone / 'study.db'}", raters, seconds, processes),
+            f"{studies} studies in a host": measure_host(work / f"host{turn}", studies, raters, seconds, processes),
+        }
+        for name, row in rows.items():
+            print(
+                f"{name:28}{raters:>7}{row['ratings_per_second']:>11.1f}{row['p50']:>9.3f}{row['p95']:>9.3f}"
+                f"{row['errors']:>8}{row['lost']:>6}{row['double']:>8}",
+                flush=True,
+            )
+            for kind, count in row["kinds"].items():
+                print(f"    {count} x {kind}")
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    shutil.rmtree(work, ignore_errors=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--raters", type=int, nargs="+", default=[50, 200])
@@ -259,10 +300,14 @@ def main() -> None:
     parser.add_argument(
         "--gunicorn", type=int, default=0, metavar="PAIRS", help="compare with gunicorn, and nothing else"
     )
+    parser.add_argument("--studies", type=int, default=0, help="so many in one host beside one alone, and nothing else")
     options = parser.parse_args()
     processes = Processes(options.workers, options.threads)
     if options.gunicorn:
         compare_processes(options.gunicorn, options.raters[0], options.seconds, processes)
+        return
+    if options.studies:
+        compare_host(options.studies, options.raters[0], options.seconds, processes)
         return
     from tests.studyapp.cluster import Cluster, installed
 

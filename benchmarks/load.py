@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
 import json
 import multiprocessing
@@ -65,11 +66,13 @@ class Visitor:
 class OurRater:
     """Submits as study.js does, and reads the next page in the answer."""
 
-    def __init__(self, port: int, number: int) -> None:
+    def __init__(self, port: int, number: int, studies: int = 0) -> None:
         self.visitor = Visitor(port)
-        status, _, html = self.visitor.request("GET", "/consent")
+        self.root = f"/s{number % studies}" if studies else ""
+        status, _, html = self.visitor.request("GET", f"{self.root}/consent")
         assert status == 200, status
-        _, path, _ = self.visitor.request("POST", "/consent", urlencode({"csrf": hidden(html, "csrf"), "agree": "yes"}))
+        agreed = urlencode({"csrf": hidden(html, "csrf"), "agree": "yes"})
+        _, path, _ = self.visitor.request("POST", f"{self.root}/consent", agreed)
         _, _, html = self.visitor.request("GET", path)
         _, path, _ = self.visitor.request("POST", path, urlencode({"csrf": hidden(html, "csrf")}))
         self.path = path
@@ -82,7 +85,7 @@ class OurRater:
         fields |= {f"rating-{n}": self.choice for n in range(1, 5)}
         script = {"Accept": "text/html", PAGE: "next"}
         status, path, html = self.visitor.request("POST", self.path, urlencode(fields), more=script)
-        if status not in (200, 303) or not path.startswith("/rate/"):
+        if status not in (200, 303) or not path.startswith(f"{self.root}/rate/"):
             return f"submit {status} {path}", ""
         done, self.path, self.html = self.path, path, html
         if status == 303:
@@ -90,7 +93,7 @@ class OurRater:
         return ("" if status == 200 else f"next {status}"), done
 
     def reload(self) -> bool:
-        _, path, _ = self.visitor.request("GET", "/rate")
+        _, path, _ = self.visitor.request("GET", f"{self.root}/rate")
         status, _, self.html = self.visitor.request("GET", path or self.path)
         self.path = path or self.path
         return status == 200 and 'name="form"' in self.html
@@ -151,10 +154,11 @@ def generate(
     seconds: float,
     ready: Barrier,
     results: multiprocessing.Queue[Tally],
+    studies: int,
 ) -> None:
     """One generator process: a thread for each of its raters."""
     tally = Tally()
-    make = OurRater if kind == "ours" else PotatoRater
+    make: Any = functools.partial(OurRater, studies=studies) if kind == "ours" else PotatoRater
     raters: dict[int, Any] = {}
     counts: list[int] = []
 
@@ -201,13 +205,16 @@ def generate(
     results.put(tally)
 
 
-def load(kind: str, port: int, raters: int, seconds: float) -> Tally:
-    """All generators at once; their tallies together."""
+def load(kind: str, port: int, raters: int, seconds: float, studies: int = 0) -> Tally:
+    """All generators at once; their tallies together. With `studies`, raters are spread over /s0/, /s1/ and so on."""
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(GENERATORS)
     results: multiprocessing.Queue[Tally] = context.Queue()
     processes = [
-        context.Process(target=generate, args=(kind, port, list(range(g, raters, GENERATORS)), seconds, ready, results))
+        context.Process(
+            target=generate,
+            args=(kind, port, list(range(g, raters, GENERATORS)), seconds, ready, results, studies),
+        )
         for g in range(GENERATORS)
     ]
     for process in processes:

@@ -131,12 +131,12 @@ def admin_required(view: View) -> View:
     return _guarded(view, "")
 
 
-def role_required(role: str) -> Callable[[View], View]:
-    """The same for researchers of a role; who opens such a page is in the log."""
-    return lambda view: _guarded(view, role)
+def role_required(role: str, *, logged: bool = True) -> Callable[[View], View]:
+    """The same for researchers of a role; with `logged`, who opens the page is in the log."""
+    return lambda view: _guarded(view, role, logged)
 
 
-def _guarded(view: View, role: str) -> View:
+def _guarded(view: View, role: str, logged: bool = False) -> View:
     @functools.wraps(view)
     def guarded(*args: Any, **kwargs: Any) -> ResponseReturnValue:
         looks = request.method in ("GET", "HEAD")
@@ -150,7 +150,7 @@ def _guarded(view: View, role: str) -> View:
         if not account.may(role or ("viewer" if looks else "editor")):
             abort(403, description="role")
         response = make_response(view(*args, **kwargs))
-        if (role or not looks) and response.status_code < 400:
+        if (logged or not looks) and response.status_code < 400:
             told = [request.form[name] for name in TOLD if name in request.form]
             about = " ".join([*map(str, kwargs.values()), *told])
             note(account, str(request.endpoint).rpartition(".")[2].replace("_", " "), about)
