@@ -35,8 +35,15 @@ def home() -> ResponseReturnValue:
         return redirect("/rate")
     rules = current_site().study.entry.rules
     if "open" not in rules and "passphrase" not in rules:
-        abort(403, description="invited")
+        return _uninvited()
     return redirect(f"/consent?{request.query_string.decode()}" if request.query_string else "/consent")
+
+
+def _uninvited() -> ResponseReturnValue:
+    """Who has declined and goes back a page still has the way back; anybody else is told that they need a link."""
+    if session.ended() is None:
+        abort(403, description="invited")
+    return redirect("/ended")
 
 
 def _turned_away() -> str:
@@ -122,7 +129,7 @@ def consent() -> ResponseReturnValue:
         rules = current_site().study.entry.rules
         way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
         if way is None:
-            abort(403, description="invited")
+            return _uninvited()
         session.set_pending(way, secrets.token_hex(16), _group_asked_for())
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate")

@@ -14,9 +14,11 @@ from click.testing import CliRunner, Result
 
 from relstudy.common.hand_out import HandOut
 from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.raters import enrol, record_exit_answers
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
 from tests.studyapp.browse import Browser
 from tests.studyapp.serving import serving
@@ -353,3 +355,20 @@ def test_a_database_of_another_study_is_refused(
     answer = CliRunner().invoke(main, [command[0], str(second), *command[1:]])
     assert answer.exit_code == 1 and "holds the study 'test', and this folder's is 'other'" in answer.output
     assert not (second / "ratings.csv").exists()
+
+
+def test_the_table_of_people_is_for_its_owner_only_and_holds_no_formula(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "s", TOML + '[[questions]]\nid = "say"\ntext = "?"\n')
+    people = tmp_path / "people.csv"
+    store = Store.of_study(folder)
+    prepare(folder, store)
+    with store.write() as connection:
+        rater = enrol(connection, Study.load(folder), "open", "somebody", {}, 0.0)
+        record_exit_answers(connection, rater, {"say": "=HYPERLINK(A1)"}, 1.0)
+    store.dispose()
+    people.write_text("left from before")
+    people.chmod(0o644)
+    done = run("export", folder, "--people", people)
+    assert done.exit_code == 0, done.output
+    assert stat.S_IMODE(people.stat().st_mode) == 0o600
+    assert pd.read_csv(people)["question_say"].tolist() == ["'=HYPERLINK(A1)"]

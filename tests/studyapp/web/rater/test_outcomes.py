@@ -155,7 +155,7 @@ def test_who_declines_leaves_nothing_and_the_browser_is_nobodys_again(make_local
     browser.send(browser.page.form("/decline"))
     assert len(people_table(made.store, Study.load(made.folder))) == 0
     browser.get("/rate")
-    assert browser.status == 403
+    assert browser.address == "/ended", "and nobody's page but the last one is shown"
     browser.get(JOIN)
     assert browser.address == "/consent", "and the same person may think again"
 
@@ -205,3 +205,10 @@ def test_a_placeholder_that_the_platform_did_not_fill_in_is_nobody(make_local: M
 def test_a_rule_that_cannot_work_is_told_with_its_line(entry: str, told: str) -> None:
     with pytest.raises(RelstudyError, match=told):
         Study.parse(with_entry(f'rules = ["open"]\n{entry}'))
+
+
+@pytest.mark.parametrize("path", ["/", "/consent"])
+def test_who_goes_back_after_declining_still_has_the_way_back(make_local: Maker, path: str) -> None:
+    browser = declines(make_local, ALL)
+    browser.get(path)
+    assert browser.status == 200 and browser.address == "/ended" and back(CODES["no_consent"]) in browser.page.links
