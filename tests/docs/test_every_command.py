@@ -126,7 +126,7 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         words = line.split("  #")[0]
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
-        further = " --next" in line  # draws from what the commands above it made
+        further = " --next" in line or " --back" in line  # goes on with what the commands above it made
         if re.match("relstudy (forget|set-aside|restore|sample|status)", line) and not further:
             restore(workplace, "my-study")
         asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
