@@ -111,12 +111,14 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_search_finds_words_on_a_page_that_was_opened_from_disk(site: Path) -> None:
+def test_a_page_opened_from_disk_shows_the_picture_of_its_theme_and_its_search_finds_words(site: Path) -> None:
     if CHROMIUM is None and os.environ.get("CI", "").lower() != "true":
         pytest.skip("needs Chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page()
+        page.goto((site / "read-the-report.html").as_uri())
+        assert [page.locator(f"img.only-{scheme}").is_visible() for scheme in ("light", "dark")] == [True, False]
         page.goto((site / "how-to" / "evaluate-codes.html").as_uri())
         page.locator("input.md-search__input").press_sequentially("monotone function")
         page.locator(".md-search-result__link[href*='theory.html']").first.wait_for(state="attached")
