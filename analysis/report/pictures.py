@@ -241,6 +241,9 @@ def mapping(
         axes = figure.add_subplot()
         axes.set_title(f"{shortened(system, 20)}: {method}, {len(scores):,} pairs", fontsize=9)
         axes.scatter(x, judgments[::step], s=4, color=MUTED, alpha=0.45, linewidths=0, rasterized=False)
+        # a rug: where along the scores the pairs lie, as one path
+        along, up = np.repeat(x, 3), np.tile([0.0, 0.025, np.nan], len(x))
+        axes.plot(along, up, color=MUTED, linewidth=0.5, transform=axes.get_xaxis_transform(), zorder=1)
         if band is not None:
             band_between(axes, line.x, *band)
         axes.plot(line.x, line.y, color=PAPER, linewidth=4)
