@@ -31,6 +31,11 @@ def print_progress(title: str, now: Status) -> None:
         click.echo(f"Ended otherwise than completed: {listed(otherwise)}.")
     for limit in now.limits:
         click.echo(_limit_sentence(limit))
+    if now.webhook is not None and (now.webhook.waiting or now.webhook.given_up):
+        click.echo(
+            f"The webhook has still to be told of {now.webhook.waiting:,} who have finished; "
+            f"{now.webhook.given_up:,} are given up."
+        )
     if now.groups:
         click.echo()
         rows = [

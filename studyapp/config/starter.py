@@ -112,6 +112,11 @@ seed = 0                           # the order in which pairs are handed out
 # input_price = 2.5
 # output_price = 10
 
+# A program that is told of each rater who finishes, and where the secret is that such messages are signed with:
+# [webhook]
+# url = "https://lab.example.org/finished"
+# secret_variable = "WEBHOOK_SECRET"
+
 # Any text of the interface, such as:
 # [texts]
 # "rate.next" = "Go on"

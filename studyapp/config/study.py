@@ -38,6 +38,7 @@ from relstudy.studyapp.config.study_toml import (
 )
 from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker
 from relstudy.studyapp.config.toml_lines import line_numbers
+from relstudy.studyapp.config.webhook import WebhookSettings, read_webhook
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Study:
     questions: tuple[Question, ...]
     texts: dict[str, str]
     judges: JudgeSettings
+    webhook: WebhookSettings
     text: str = field(default="", repr=False, compare=False)
 
     def block(self, name: str) -> Block:
@@ -173,6 +175,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "questions",
             "texts",
             "judges",
+            "webhook",
         ),
     )
     if "study" not in data:
@@ -221,6 +224,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         questions=read_questions(check, check.tables(data, "questions")),
         texts=read_texts(check, check.table(data, (), "texts")),
         judges=read_judges(check, check.table(data, (), "judges")),
+        webhook=read_webhook(check, check.table(data, (), "webhook")),
     )
     if study.entry.failed_checks_allowed is not None and not study.attention:
         check.fault(

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.config.webhook import LOOPBACK
 
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses after which the same question is worth asking again."""
 LONGEST_WAIT = 300.0
 LARGEST_REPLY = 1 << 20
 """Bytes of an answer that are read: a grade and its reason take a few thousand."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class NoReply(Exception):

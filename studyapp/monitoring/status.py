@@ -19,6 +19,7 @@ from relstudy.studyapp.assignment.places import Taken, count_places, count_ratin
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
 from relstudy.studyapp.assignment.study_state import read_state
+from relstudy.studyapp.assignment.telling import Untold, untold
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
@@ -113,6 +114,7 @@ class Status:
     outcomes: dict[str, int] = field(default_factory=dict)
     groups: list[GroupStatus] = field(default_factory=list)
     limits: list[LimitStatus] = field(default_factory=list)
+    webhook: Untold | None = None
 
     def as_json(self) -> dict[str, Any]:
         """As a dictionary that can be written as JSON."""
@@ -131,6 +133,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         not_shown = stored_not_shown(connection, study)
         places = count_places(connection, study, moment)
         limits = list(_limits(connection, study, places, moment))
+        told = untold(connection) if study.webhook.url else None
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)
@@ -148,6 +151,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         not_shown=not_shown,
         groups=[_group(group, places.get(group.name, Taken(0, 0))) for group in study.groups],
         limits=limits,
+        webhook=told,
         outcomes=dict(Counter(person.outcome for person in persons if person.outcome)),
     )
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.judging.client import AGAIN, LOOPBACK, NoRedirection, retry_after
+from relstudy.studyapp.config.webhook import LOOPBACK
+from relstudy.studyapp.judging.client import AGAIN, NoRedirection, retry_after
 
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 """Environment variable of the token; it stands in no file and no message."""

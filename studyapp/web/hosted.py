@@ -27,6 +27,7 @@ from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import HostAccess, create_app
+from relstudy.studyapp.web.finished import Teller, teller_of
 from relstudy.studyapp.web.starting import note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -47,6 +48,7 @@ class HostedStudy:
     app: Flask
     store: Store
     mark: IO[str] | None = None
+    teller: Teller | None = None
 
 
 class HostedStudies:
@@ -143,6 +145,7 @@ class HostedStudies:
         try:
             with one_prepares(folder):
                 study = take_over(folder)
+                teller = teller_of(study, folder)
                 note_address(folder, study, address)
                 is_new = not self._at_work or not (folder / "admin.setup").exists()
                 link = make_setup_link(folder) if is_new and not self._has_owner() else None
@@ -163,7 +166,9 @@ class HostedStudies:
             mark.close()
             mark = None
         status = folder.stat()
-        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark)
+        if teller is not None and self._at_work:
+            teller.start()
+        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, teller)
 
     def _has_owner(self) -> bool:
         """Whether somebody can open every study with an account of the host."""
@@ -178,6 +183,9 @@ class HostedStudies:
                 hosted.mark = hold_as_server(hosted.folder)
             except (RelstudyError, OSError):  # being restored, or gone; it is opened when that has ended
                 self._close(name)
+                continue
+            if hosted.teller is not None:
+                hosted.teller.start()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
@@ -199,6 +207,8 @@ class HostedStudies:
 
     def _close(self, name: str) -> None:
         hosted = self._open.pop(name)
+        if hosted.teller is not None:
+            hosted.teller.stop()
         hosted.store.dispose()
         if hosted.mark is not None:
             hosted.mark.close()

@@ -16,6 +16,7 @@ from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import create_app, log_to
+from relstudy.studyapp.web.finished import teller_of
 from relstudy.studyapp.web.listening import listen, make_worker, shown_host
 from relstudy.studyapp.web.mount import mounted, path_of
 from relstudy.studyapp.web.processes import run_workers
@@ -66,6 +67,7 @@ def run_preview(serving: Serving) -> None:
 
 def _run(serving: Serving, *, reset_admin: bool) -> None:
     study = take_over(serving.folder)
+    teller = teller_of(study, serving.folder)
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
     # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.
@@ -84,6 +86,8 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
     log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
 
     def work() -> None:
+        if teller is not None:
+            teller.start()
         make_worker(mounted(app, path), listener, serving.threads, serving.trusted_proxy).run()
 
     run_workers(work, serving.workers)

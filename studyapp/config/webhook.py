@@ -1,0 +1,46 @@
+"""[webhook]: a program that is told of each rater who finishes."""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from dataclasses import dataclass
+from typing import Any
+
+from relstudy.studyapp.config.toml_checker import VARIABLE, TomlChecker
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Names of this machine, to which http is as good as https."""
+
+
+@dataclass(frozen=True)
+class WebhookSettings:
+    """Which program is told that a rater has finished.
+
+    Parameters
+    ----------
+    url : where to, by https or on this machine; empty: nobody is told
+    secret_variable : name of the environment variable that holds the secret to sign with
+    """
+
+    url: str = ""
+    secret_variable: str = ""
+
+
+def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
+    """[webhook]."""
+    path = ("webhook",)
+    check.keys(data, path, ("url", "secret_variable"))
+    if not data:
+        return WebhookSettings()
+    url = check.text(data, path, "url", None)
+    parts = urllib.parse.urlsplit(url)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    if not is_safe or not parts.hostname or parts.username or parts.password:
+        check.fault((*path, "url"), url, "an address with https:// is allowed, or with http:// on this machine")
+    variable = check.text(data, path, "secret_variable", None)
+    if not re.fullmatch(VARIABLE, variable):
+        # it may be the secret itself, which stands in no message
+        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the secret itself"
+        check.fault((*path, "secret_variable"), None, allowed)
+    return WebhookSettings(url, variable)

@@ -1,0 +1,142 @@
+"""Telling a program that a rater has finished: a signed POST to the address in study.toml, until it is taken.
+
+No rater waits for it: a thread of each worker looks for who has finished, and the database keeps who was told of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import json
+import logging
+import os
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.telling import Finished, claim_finished, note_failed, note_told
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.webhook import LOOPBACK
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.judging.client import NoRedirection
+
+LOOK = 2.0  # seconds between two looks
+TIMEOUT = 10.0  # seconds without a byte
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    """HMAC-SHA256 of timestamp, a dot and the body, in hexadecimal digits.
+
+    Examples
+    --------
+    >>> # printf '1000.{}' | openssl dgst -sha256 -hmac s
+    >>> signature("s", "1000", b"{}")
+    '1266ced5789d16ad976ad7b98cd2aa00ac3ba17106a40ee2a50f1df5cf9b85fc'
+    """
+    return hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Tells the program of a study.
+
+    Parameters
+    ----------
+    url, study_id : where to, and which study it is
+    secret : to sign with; it is in no message and no repr
+    folder : of the study
+    clock : seconds since 1970
+    """
+
+    url: str
+    study_id: str
+    secret: str = field(repr=False)
+    folder: Path
+    clock: Callable[[], float] = time.time
+    _ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def start(self) -> None:
+        """Begin to look, in a thread of this process."""
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def stop(self) -> None:
+        """Look no more; what was not told is told by the next server."""
+        self._ended.set()
+
+    def _look(self) -> None:
+        store = Store.of_study(self.folder, kept=1)
+        try:
+            while not self._ended.wait(LOOK):
+                try:
+                    while self.tell_next(store) and not self._ended.is_set():
+                        pass
+                except DATABASE_ERRORS:  # away or busy: the next look is soon
+                    continue
+        finally:
+            store.dispose()
+
+    def tell_next(self, store: Store) -> bool:
+        """Tell of one rater, if there is one to be told of now.
+
+        Returns
+        -------
+        whether there was one
+        """
+        finished = claim_finished(store, self.clock())
+        if finished is None:
+            return False
+        try:
+            self._post(finished)
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "code", None) or type(error).__name__
+            logging.getLogger("relstudy").warning(
+                "the webhook did not take that %s has finished (%s, attempt %d)",
+                finished.rater_id, reason, finished.attempts,
+            )  # fmt: skip
+            note_failed(store, finished, self.clock())
+        else:
+            note_told(store, finished, self.clock())
+        return True
+
+    def _post(self, finished: Finished) -> None:
+        moment = datetime.fromtimestamp(finished.finished_at, UTC).isoformat(timespec="seconds")
+        content = {"event": "finished", "study": self.study_id, "rater": finished.rater_id, "finished_at": moment}
+        body = json.dumps(content).encode()
+        timestamp = str(int(self.clock()))
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "relstudy",
+            "X-Relstudy-Timestamp": timestamp,
+            "X-Relstudy-Signature": signature(self.secret, timestamp, body),
+        }
+        near = urllib.parse.urlsplit(self.url).hostname in LOOPBACK
+        opener = urllib.request.build_opener(NoRedirection, *([urllib.request.ProxyHandler({})] if near else []))
+        opener.open(urllib.request.Request(self.url, body, headers, method="POST"), timeout=TIMEOUT).close()
+
+
+def teller_of(study: Study, folder: Path) -> Teller | None:
+    """The teller of a study; None where its study.toml names nobody to tell.
+
+    Raises
+    ------
+    RelstudyError
+        where the secret is not in the environment
+    """
+    settings = study.webhook
+    if not settings.url:
+        return None
+    secret = os.environ.get(settings.secret_variable, "").strip()
+    if not secret:
+        raise RelstudyError(
+            f"the environment variable {settings.secret_variable}, which study.toml names for the webhook's secret, "
+            "is empty"
+        )
+    return Teller(settings.url, study.id, secret, folder)
