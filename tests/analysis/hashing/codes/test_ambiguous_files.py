@@ -100,7 +100,7 @@ def test_one_column_of_labels_is_a_class_an_item(tmp_path: Path) -> None:
 
 def test_labels_without_anything_in_common_are_refused(tmp_path: Path) -> None:
     queries = saved(tmp_path, np.array([3, 5]), "yq.npy")
-    with pytest.raises(RelstudyError, match=r"no label of .*yq\.npy \(3, 5\) stands in .*y\.txt \(cat, dog\)"):
+    with pytest.raises(RelstudyError, match=r"no label of .*yq\.npy \(3, 5\) occurs in .*y\.txt \(cat, dog\)"):
         read_labels(queries, text(tmp_path, "cat", "dog", name="y.txt"))
     with pytest.raises(RelstudyError, match="no label of"):
         read_labels(queries, saved(tmp_path, np.array([1, 2, 2]), "y.npy"))

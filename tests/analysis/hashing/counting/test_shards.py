@@ -88,7 +88,7 @@ def test_labels_that_changed_since_the_last_count_are_read_again(job: Job) -> No
     np.save(job.database_labels[0], np.full(300, 9))
     np.save(job.database_labels[1], np.full(41, 9))
     os.utime(job.database_labels[1], ns=(1, 1))
-    with pytest.raises(RelstudyError, match=r"no label of .*yq\.npy .* stands in .*ya\.npy"):
+    with pytest.raises(RelstudyError, match=r"no label of .*yq\.npy .* occurs in .*ya\.npy"):
         count_files(job)
 
 
