@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.chromium import chromium as chromium
+from tests.chromium import playwright as playwright
 from tests.places import ROOT
 
 IN_CI = os.environ.get("CI", "").lower() == "true"

@@ -11,17 +11,16 @@ from collections.abc import Iterator
 from glob import glob
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import click
 import nbformat
 import pytest
 from click.testing import CliRunner
 from nbclient import NotebookClient
-from playwright.sync_api import sync_playwright
 
 import relstudy as rs
 from relstudy.studyapp.cli import main
-from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.docs.strangers import FILES
 from tests.places import ROOT
 
@@ -111,18 +110,16 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_a_page_opened_from_disk_shows_the_picture_of_its_theme_and_its_search_finds_words(site: Path) -> None:
-    if CHROMIUM is None and os.environ.get("CI", "").lower() != "true":
-        pytest.skip("needs Chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page()
-        page.goto((site / "read-the-report.html").as_uri())
-        assert [page.locator(f"img.only-{scheme}").is_visible() for scheme in ("light", "dark")] == [True, False]
-        page.goto((site / "how-to" / "evaluate-codes.html").as_uri())
-        page.locator("input.md-search__input").press_sequentially("monotone function")
-        page.locator(".md-search-result__link[href*='theory.html']").first.wait_for(state="attached")
-        browser.close()
+def test_a_page_opened_from_disk_shows_the_picture_of_its_theme_and_its_search_finds_words(
+    chromium: Any, site: Path
+) -> None:
+    page = chromium.new_page()
+    page.goto((site / "read-the-report.html").as_uri())
+    assert [page.locator(f"img.only-{scheme}").is_visible() for scheme in ("light", "dark")] == [True, False]
+    page.goto((site / "how-to" / "evaluate-codes.html").as_uri())
+    page.locator("input.md-search__input").press_sequentially("monotone function")
+    page.locator(".md-search-result__link[href*='theory.html']").first.wait_for(state="attached")
+    page.close()
 
 
 @pytest.mark.slow

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from relstudy.studyapp.demo.server import serving
 from scripts import make_report_picture, screenshots
-from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.chromium import CHROMIUM
 from tests.places import ROOT
 
 browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
@@ -31,17 +32,13 @@ def test_every_number_on_the_annotated_report_has_its_place_in_a_template_and_it
 
 @pytest.mark.slow
 @pytest.mark.browser
-@browser
-def test_a_number_whose_place_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_whose_place_is_gone_is_named(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.html"
     page.write_text(PAGE, encoding="utf-8")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        make_report_picture.take(chromium, page, tmp_path / "taken.png", "dark", annotated=True)
-        monkeypatch.setitem(make_report_picture.MARKS, "7", (".nowhere", "left"))
-        with pytest.raises(LookupError, match=r"no \.nowhere"):
-            make_report_picture.take(chromium, page, tmp_path / "taken.png", "light", annotated=True)
-        chromium.close()
+    make_report_picture.take(chromium, page, tmp_path / "taken.png", "dark", annotated=True)
+    monkeypatch.setitem(make_report_picture.MARKS, "7", (".nowhere", "left"))
+    with pytest.raises(LookupError, match=r"no \.nowhere"):
+        make_report_picture.take(chromium, page, tmp_path / "taken.png", "light", annotated=True)
     assert (tmp_path / "taken.png").stat().st_size > 0
 
 
@@ -56,7 +53,8 @@ def test_the_page_by_text_is_photographed_by_day_and_by_night(tmp_path: Path, mo
     study.mkdir()
     screenshots.make_text_study(study, pictures=6)
     invitation = screenshots.invited(study)
-    with serving(study, workers=1) as base:
-        screenshots.take_text_page(base, invitation)
+    # the script starts Playwright by itself, which has to be in another thread than that of the other tests
+    with serving(study, workers=1) as base, ThreadPoolExecutor(1) as pool:
+        pool.submit(screenshots.take_text_page, base, invitation).result()
     names = sorted(path.name for path in (tmp_path / "taken").iterdir())
     assert names == ["rating-page-text-dark.jpg", "rating-page-text.jpg"]

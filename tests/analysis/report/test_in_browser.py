@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.browser
-CHROMIUM = "/usr/bin/chromium"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"needs Chromium at {CHROMIUM}, which is not here")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (360, "light"), (360, "dark")])
 def test_axe_finds_no_fault_and_nothing_is_wider_than_the_screen(
-    browser: Any, page_file: Path, width: int, scheme: str
+    chromium: Any, page_file: Path, width: int, scheme: str
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     tab = context.new_page()
     requests: list[str] = []
     errors: list[str] = []
@@ -45,8 +31,8 @@ def test_axe_finds_no_fault_and_nothing_is_wider_than_the_screen(
     context.close()
 
 
-def test_the_reader_chooses_the_colours_and_paper_is_white(browser: Any, page_file: Path) -> None:
-    tab = browser.new_page(color_scheme="light")
+def test_the_reader_chooses_the_colours_and_paper_is_white(chromium: Any, page_file: Path) -> None:
+    tab = chromium.new_page(color_scheme="light")
     tab.goto(page_file.as_uri())
     background = "getComputedStyle(document.body).backgroundColor"
     ink = "getComputedStyle(document.body).color"
@@ -63,8 +49,8 @@ def test_the_reader_chooses_the_colours_and_paper_is_white(browser: Any, page_fi
     tab.close()
 
 
-def test_a_table_is_handed_out_by_the_page_itself(browser: Any, page_file: Path) -> None:
-    tab = browser.new_page()
+def test_a_table_is_handed_out_by_the_page_itself(chromium: Any, page_file: Path) -> None:
+    tab = chromium.new_page()
     tab.goto(page_file.as_uri())
     with tab.expect_download() as waiting:
         tab.locator('a[download="systems.csv"]').click()
@@ -73,8 +59,8 @@ def test_a_table_is_handed_out_by_the_page_itself(browser: Any, page_file: Path)
     tab.close()
 
 
-def test_on_a_telephone_no_table_is_cut_and_letters_in_pictures_can_be_read(browser: Any, page_file: Path) -> None:
-    tab = browser.new_page(viewport={"width": 360, "height": 900})
+def test_on_a_telephone_no_table_is_cut_and_letters_in_pictures_can_be_read(chromium: Any, page_file: Path) -> None:
+    tab = chromium.new_page(viewport={"width": 360, "height": 900})
     tab.goto(page_file.as_uri())
     tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     cut = (
@@ -88,9 +74,9 @@ def test_on_a_telephone_no_table_is_cut_and_letters_in_pictures_can_be_read(brow
 
 
 def test_on_paper_what_is_folded_stands_open_hashes_are_left_out_and_bars_are_inked(
-    browser: Any, page_file: Path
+    chromium: Any, page_file: Path
 ) -> None:
-    tab = browser.new_page()
+    tab = chromium.new_page()
     tab.goto(page_file.as_uri())
     tab.emulate_media(media="print")
     shown = "name => document.querySelector(name).getBoundingClientRect().height > 0"
@@ -103,17 +89,17 @@ def test_on_paper_what_is_folded_stands_open_hashes_are_left_out_and_bars_are_in
     tab.close()
 
 
-def test_the_page_is_short_until_somebody_opens_a_part(browser: Any, page_file: Path) -> None:
-    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+def test_the_page_is_short_until_somebody_opens_a_part(chromium: Any, page_file: Path) -> None:
+    tab = chromium.new_page(viewport={"width": 1280, "height": 900})
     tab.goto(page_file.as_uri())
     assert tab.evaluate("document.documentElement.scrollHeight") <= 7000
     tab.close()
 
 
-def test_three_things_that_stand_side_by_side_never_leave_one_alone(browser: Any, page_file: Path) -> None:
+def test_three_things_that_stand_side_by_side_never_leave_one_alone(chromium: Any, page_file: Path) -> None:
     tops = "[...document.querySelectorAll('.figures > div')].map(e => Math.round(e.getBoundingClientRect().top))"
     for width, rows in ((1280, 1), (768, 1), (360, 3)):
-        tab = browser.new_page(viewport={"width": width, "height": 900})
+        tab = chromium.new_page(viewport={"width": width, "height": 900})
         tab.goto(page_file.as_uri())
         assert len(set(tab.evaluate(tops))) == rows, width
         tab.close()
