@@ -161,6 +161,29 @@ def calibration_panels() -> str:
         return svg(figure, title, alone=True)
 
 
+def calibration_people() -> str:
+    """Leave-one-out correlation of each method on panels of real people, with its interval."""
+    parts: dict[str, list[tuple[str, list[float]]]] = {}
+    for line in printed("calibration.md", "| panel | method | variance within a pair |")[2:]:
+        panel, method, _, figure, _ = (cell.strip() for cell in line.strip("|").split("|"))
+        name = panel or list(parts)[-1]
+        parts.setdefault(name, []).append((method, [float(number) for number in re.findall(r"[\d.]+", figure)]))
+    with drawing(6.8, 5.2) as figure:
+        panels = figure.subplots(3, 2, sharey=True).ravel()
+        for axes, (name, rows) in zip(panels, parts.items(), strict=False):
+            axes.set_title(name, fontsize=9)
+            for row, (_, (value, low, high)) in enumerate(rows):
+                axes.plot([low, high], [row, row], color=MUTED, linewidth=1.4)
+                axes.plot(value, row, "o", color=SERIES[0], markersize=4.5)
+            axes.set_yticks(range(len(rows)), [method for method, _ in rows])
+            axes.tick_params(axis="y", labelcolor=INK)
+        for axes in panels[len(parts) :]:
+            axes.axis("off")
+        panels[0].invert_yaxis()
+        panels[len(parts) - 1].set_xlabel("leave-one-out correlation, with its 95 % interval")
+        return svg(figure, "Leave-one-out correlation by calibration method on five panels of people", alone=True)
+
+
 def two_raters() -> str:
     """Ten pairs of a base block as a strict and a lenient rater gave them, and the same after calibration."""
     simulated = simulate_panel(12, 24, 60, scale="1-9", leniency=0.5, noise=0.35, seed=7)
@@ -315,6 +338,7 @@ def pipeline() -> str:
 
 FIGURES: dict[str, Callable[[], str]] = {
     "calibration-panels": calibration_panels,
+    "calibration-people": calibration_people,
     "coverage-design": coverage_design,
     "coverage-raters": coverage_raters,
     "coverage-relevance": coverage_relevance,
