@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +184,41 @@ def calibration_people() -> str:
         return svg(figure, "Leave-one-out correlation by calibration method on five panels of people", alone=True)
 
 
+DEEP = ("dsh", "dsh-dispersed", "m-dsh")
+
+
+def hashing_indices() -> str:
+    """The encoders of docs/hashing.md."""
+    head, *lines = [re.split(r"\s{2,}", line) for line in printed("hashing.md", "Pearson, people [95% interval]")]
+    rows = [line for line in lines if len(line) == len(head)]
+    values = {title: [float(row[n].split()[0]) for row in rows] for n, title in enumerate(head) if n}
+    return encoders_by_people([row[0] for row in rows], values, DEEP)
+
+
+def encoders_by_people(names: list[str], values: Mapping[str, Sequence[float]], deep: Collection[str]) -> str:
+    """A panel for each index, encoders by what people say of them.
+
+    Parameters
+    ----------
+    names : of the encoders
+    values : of each index, one per encoder; people's are the last
+    deep : which of them are networks
+    """
+    order = np.argsort(list(values.values())[-1])
+    with drawing(8.4, 3.6) as figure:
+        panels = figure.subplots(1, len(values), sharey=True)
+        for axes, (title, column) in zip(panels, values.items(), strict=True):
+            axes.set_title(title.partition(" [")[0], fontsize=9)
+            for row, n in enumerate(order):
+                is_deep = names[n] in deep
+                axes.plot([0, column[n]], [row, row], color=GRID, linewidth=1)
+                axes.plot(column[n], row, "D" if is_deep else "o", color=SERIES[is_deep], markersize=5)
+            axes.set_yticks(range(len(names)), [names[n] for n in order])
+            axes.tick_params(axis="y", labelcolor=INK)
+            axes.locator_params(axis="x", nbins=4)
+        return svg(figure, "Encoders by what people say of them; networks have diamonds", alone=True)
+
+
 def two_raters() -> str:
     """Ten pairs of a base block as a strict and a lenient rater gave them, and the same after calibration."""
     simulated = simulate_panel(12, 24, 60, scale="1-9", leniency=0.5, noise=0.35, seed=7)
@@ -342,6 +377,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "coverage-design": coverage_design,
     "coverage-raters": coverage_raters,
     "coverage-relevance": coverage_relevance,
+    "hashing-indices": hashing_indices,
     "pipeline": pipeline,
     "probability": probability,
     "share-retrieved": share_retrieved,

@@ -12,6 +12,7 @@ pairs of all. Below the table stands Kendall's tau-b of each index's order of th
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -33,6 +34,9 @@ from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table, progress
 from relstudy.studyapp.collection.items import Collection
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts.draw_figures import encoders_by_people
 
 RADIUS = 2
 INDICES = ("mAP", f"mLGAP@{RADIUS}", f"RAMAP@{RADIUS}")
@@ -58,26 +62,6 @@ def indices(queries: Codes, database: Codes, truth: LabelTruth) -> list[float]:
     table, unique = count(queries, database, truth), UniqueCodes.of(database)
     groups = local_group_average_precision(table, largest_bins(queries, unique), RADIUS)
     return [mean_average_precision(table, None, "relevant").expected or 0.0, float(groups.mean()), ramap(table, RADIUS)]
-
-
-def draw(rows: dict[str, list[float]], path: Path) -> None:
-    """A panel for each index, encoders by what people say of them."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    ordered = sorted(rows, key=lambda name: rows[name][-1])
-    figure, axes = plt.subplots(1, 4, figsize=(11, 4), sharey=True, layout="constrained")
-    for column, (axis, title) in enumerate(zip(axes, (*INDICES, PEOPLE), strict=True)):
-        values = [rows[name][column] for name in ordered]
-        colours = ["tab:orange" if name in DEEP_ENCODERS else "tab:blue" for name in ordered]
-        axis.hlines(ordered, 0, values, color="0.85")
-        axis.scatter(values, ordered, color=colours, zorder=3)
-        axis.set_title(title)
-        axis.spines[["top", "right"]].set_visible(False)
-    figure.suptitle("Encoders ordered by people (deep ones in orange)")
-    figure.savefig(path)
 
 
 def _chance(number: int) -> float:
@@ -127,7 +111,8 @@ def main() -> None:
     for note in notes:
         print(note)
     if arguments.figure is not None:
-        draw(rows, arguments.figure)
+        columns_of = dict(zip([*INDICES, PEOPLE], columns, strict=True))
+        arguments.figure.write_text(encoders_by_people(list(rows), columns_of, set(DEEP_ENCODERS)), encoding="utf-8")
         print(f"wrote {arguments.figure}")
 
 
