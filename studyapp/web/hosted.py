@@ -144,8 +144,8 @@ class HostedStudies:
         store = None
         try:
             with one_prepares(folder):
+                teller = teller_of(Study.load(folder), folder)
                 study = take_over(folder)
-                teller = teller_of(study, folder)
                 note_address(folder, study, address)
                 is_new = not self._at_work or not (folder / "admin.setup").exists()
                 link = make_setup_link(folder) if is_new and not self._has_owner() else None

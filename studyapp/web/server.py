@@ -12,6 +12,7 @@ from pathlib import Path
 
 from relstudy.common.console import say
 from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
@@ -66,8 +67,8 @@ def run_preview(serving: Serving) -> None:
 
 
 def _run(serving: Serving, *, reset_admin: bool) -> None:
+    teller = teller_of(Study.load(serving.folder), serving.folder)
     study = take_over(serving.folder)
-    teller = teller_of(study, serving.folder)
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
     # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.

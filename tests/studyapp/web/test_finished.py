@@ -14,10 +14,12 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.telling import MOST_ATTEMPTS
+from relstudy.studyapp.assignment.versions import read_head
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.finished import Teller, signature, teller_of
+from relstudy.studyapp.web.server import Serving, run
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made, write_study
 
@@ -157,3 +159,15 @@ def test_a_secret_that_is_not_there_and_an_address_over_plain_http_are_refused(t
     with pytest.raises(RelstudyError, match="never the secret itself") as raised:
         Study.load(folder)
     assert "sk-very-secret" not in str(raised.value)
+
+
+def test_a_server_without_the_secret_is_refused_before_it_changes_what_is_served(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOOK", raising=False)
+    made = make_local()
+    (made.folder / "study.toml").write_text(with_webhook("https://lab.example.org/f"), encoding="utf-8")
+    with pytest.raises(RelstudyError, match="HOOK"):
+        run(Serving(made.folder, "127.0.0.1", 0, 1, 1))
+    with made.store.read() as connection:
+        assert read_head(connection).version == 1
