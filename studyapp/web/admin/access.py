@@ -167,8 +167,8 @@ def choose(token: str) -> ResponseReturnValue:
     except FileExistsError:  # somebody else was quicker with the same link
         abort(404, description="link")
     found = find_account(name)
-    assert found is not None
-    become(found[0])
+    if found is not None and found[1] == folder:  # a host's account may have the name of another one in this study
+        become(found[0])
     return redirect("/admin/", 303)
 
 

@@ -14,10 +14,17 @@ from werkzeug.test import Client
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.config.accounts import change_role, invite_account, read_accounts, remove_account
+from relstudy.studyapp.config.accounts import (
+    change_role,
+    choose_password,
+    invite_account,
+    read_accounts,
+    remove_account,
+)
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
 from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
 from tests.studyapp.browse import Browser
@@ -196,3 +203,15 @@ def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_to
         assert "make account" in CliRunner().invoke(main, ["log", str(tmp_path / "studies")]).output
     finally:
         studies.close()
+
+
+def test_a_hosts_link_for_a_password_opens_no_account_of_that_name_in_a_study(made: Made) -> None:
+    place = made.folder.parent
+    app = create_app(made.folder, store=made.store, host=HostAccess(place, made.store))
+    taken = invite_account(made.folder, "anna", "owner")
+    choose_password(made.folder, taken, "scrypt:of another person")
+    link = f"/admin/setup/{invite_account(place, 'anna', 'viewer')}"
+    browser = Browser(app)
+    browser.send(browser.get(link).form(link), password=OTHER)
+    assert browser.address == "/admin/login", "the study's anna has a password of her own"
+    assert read_accounts(place)["anna"].password and not read_accounts(place)["anna"].setup
