@@ -33,3 +33,15 @@ def test_a_zip_that_is_damaged_doubled_or_swells_is_refused_in_a_sentence(
     for name, words in (("swells", "over 0 GiB"), ("doubled", "stands in it twice"), ("broken", "cannot be read")):
         with pytest.raises(RelstudyError, match=words):
             archived.in_archive(tmp_path / f"{name}.zip", "judgments.csv")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_STORED])
+def test_a_zip_whose_content_is_damaged_is_refused_in_a_sentence(tmp_path: Path, method: int) -> None:
+    file = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("judgments.csv", bytes(range(256)) * 20)
+    content, start = bytearray(file.read_bytes()), 30 + len("judgments.csv")  # after the entry's header
+    content[start + 9 : start + 29] = b"\xff" * 20
+    file.write_bytes(content)
+    with pytest.raises(RelstudyError, match=r"damaged\.zip: this zip file cannot be read"):
+        archived.in_archive(file, "judgments.csv")
