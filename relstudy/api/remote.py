@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
-class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    """A redirection would carry the token to wherever it leads."""
-
-    def redirect_request(self, *_arguments: Any) -> None:
-        return None
+from relstudy.common.http import address, can_be_sent, is_private, opener_for
 
 
 class RemoteStudy:
@@ -33,23 +26,24 @@ class RemoteStudy:
     """
 
     def __init__(self, url: str, token: str, seconds: float = 60.0) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("https", "http") or not parts.hostname:
-            raise RelstudyError(f"{url!r} is no address; one that begins with https:// is needed")
-        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        parts = address(url)
+        if parts is None or parts.username is not None or parts.query or parts.fragment:
+            raise RelstudyError("this is no study's address; one such as https://example.org/studies/mine is needed")
+        if not is_private(url):
             raise RelstudyError(f"{url} is not encrypted, and the token could be read on the way; https:// is needed")
+        if not can_be_sent(token):
+            raise RelstudyError("this is no token; `relstudy token STUDY NAME --make` prints one")
         self.url = url.rstrip("/")
         self._token = token
         self._seconds = seconds
-        self._opener = urllib.request.build_opener(_NoRedirection)
+        self._opener = opener_for(url)
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.url!r})"
 
     def status(self) -> dict[str, Any]:
         """What `relstudy status --json` prints."""
-        status: dict[str, Any] = json.loads(self._ask("/api/status"))
-        return status
+        return self._read(self._ask("/api/status"))
 
     def ratings(self, since: str = "") -> pd.DataFrame:
         """The ratings as `relstudy export` writes them, ready for `relstudy.calibrate`.
@@ -63,7 +57,7 @@ class RemoteStudy:
         One row per rating; none and no columns where nothing was rated
         """
         body = self._ask(f"/api/ratings?since={quote(since)}" if since else "/api/ratings")
-        return pd.DataFrame([json.loads(line) for line in body.splitlines()])
+        return pd.DataFrame([self._read(line) for line in body.splitlines()])
 
     def invite(self, count: int) -> pd.DataFrame:
         """Make personal links.
@@ -72,8 +66,8 @@ class RemoteStudy:
         -------
         rater_id, link and completion_code; links are told this once
         """
-        made = json.loads(self._ask("/api/invites", {"count": count}))
-        return pd.DataFrame(made["invites"], columns=["rater_id", "link", "completion_code"])
+        made = self._read(self._ask("/api/invites", {"count": count}))
+        return pd.DataFrame(made.get("invites"), columns=["rater_id", "link", "completion_code"])
 
     def _ask(self, path: str, given: dict[str, Any] | None = None) -> bytes:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
@@ -86,6 +80,17 @@ class RemoteStudy:
             raise RelstudyError(f"{self.url} refuses: {_reason(error)}") from None
         except OSError as error:
             raise RelstudyError(f"{self.url} cannot be reached: {getattr(error, 'reason', error)}") from None
+        except http.client.HTTPException as error:
+            raise RelstudyError(f"{self.url} broke off its answer: {type(error).__name__}") from None
+
+    def _read(self, text: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(text)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise RelstudyError(f"{self.url} answers what no study does; is its address, with its path, right?")
+        return answer
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
@@ -106,6 +111,6 @@ def study(url: str, token: str) -> RemoteStudy:
     Raises
     ------
     RelstudyError
-        where the address is none, or not encrypted and elsewhere than on this machine
+        where the address is none, or not encrypted and elsewhere than on this machine, or the token is none
     """
     return RemoteStudy(url, token)

@@ -15,6 +15,7 @@ import click
 
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
+from relstudy.common.http import can_be_sent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
@@ -241,6 +242,10 @@ def _key(study: Study) -> str | None:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise RelstudyError(f"the environment variable {variable}, which study.toml names for the key, is empty")
+    if not can_be_sent(key):
+        raise RelstudyError(
+            f"the environment variable {variable} holds no key: a key has neither blanks nor special signs"
+        )
     return key
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import urllib.parse
 from dataclasses import dataclass
 from typing import Any
 
+from relstudy.common.http import is_private
 from relstudy.studyapp.config.toml_checker import VARIABLE, TomlChecker
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Names of this machine, to which http is as good as https."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +31,7 @@ def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
     if not data:
         return WebhookSettings()
     url = check.text(data, path, "url", None)
-    parts = urllib.parse.urlsplit(url)
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-    if not is_safe or not parts.hostname or parts.username or parts.password:
+    if not is_private(url):
         check.fault((*path, "url"), url, "an address with https:// is allowed, or with http:// on this machine")
     variable = check.text(data, path, "secret_variable", None)
     if not re.fullmatch(VARIABLE, variable):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.config.webhook import LOOPBACK
+from relstudy.common.http import address, opener_for
 
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses after which the same question is worth asking again."""
@@ -34,13 +34,6 @@ class Reply:
 
     body: dict[str, Any]
     seconds: float
-
-
-class NoRedirection(urllib.request.HTTPRedirectHandler):
-    """A key must not follow to another host."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -69,8 +62,8 @@ class ChatClient:
     wait: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = address(self.base_url)
+        if parts is None:
             raise RelstudyError(f"--base-url: {self.base_url!r} is no address; one such as http://localhost:8000/v1 is")
         if parts.username or parts.password:
             raise RelstudyError("--base-url: a name or password in an address would be written down; use a key")
@@ -128,10 +121,7 @@ class ChatClient:
             headers["Authorization"] = f"Bearer {self.key}"
         url = self.base_url.rstrip("/") + "/chat/completions"
         request = urllib.request.Request(url, content, headers, method="POST")
-        near = urllib.parse.urlsplit(self.base_url).hostname in LOOPBACK
-        proxies = [urllib.request.ProxyHandler({})] if near else []
-        opener = urllib.request.build_opener(NoRedirection, *proxies)
-        with opener.open(request, timeout=self.timeout) as response:
+        with opener_for(url).open(request, timeout=self.timeout) as response:
             said = response.read(LARGEST_REPLY + 1)
         if len(said) > LARGEST_REPLY:
             raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.config.webhook import LOOPBACK
-from relstudy.studyapp.judging.client import AGAIN, NoRedirection, retry_after
+from relstudy.common.http import can_be_sent, is_private, opener_for
+from relstudy.studyapp.judging.client import AGAIN, retry_after
 
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 """Environment variable of the token; it stands in no file and no message."""
@@ -79,11 +79,9 @@ class ProlificClient:
     wait: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.server)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-        if not is_safe or not parts.hostname or parts.username or parts.query:
+        if not is_private(self.server) or "?" in self.server or "#" in self.server:
             raise RelstudyError(f"{self.server!r} is not allowed: the token is sent by https only, or to this machine")
-        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+        if not can_be_sent(self.token):
             raise RelstudyError(f"{TOKEN_VARIABLE}: a token has neither blanks nor special signs")
 
     @classmethod
@@ -141,9 +139,7 @@ class ProlificClient:
     def _once(self, path: str) -> dict[str, Any]:
         headers = {"Authorization": f"Token {self.token}", "Accept": "application/json", "User-Agent": "relstudy"}
         request = urllib.request.Request(self.server.rstrip("/") + path, headers=headers)
-        near = urllib.parse.urlsplit(self.server).hostname in LOOPBACK
-        opener = urllib.request.build_opener(NoRedirection, *([urllib.request.ProxyHandler({})] if near else []))
-        with opener.open(request, timeout=self.timeout) as response:
+        with opener_for(self.server).open(request, timeout=self.timeout) as response:
             said = response.read(LARGEST_REPLY + 1)
         if len(said) > LARGEST_REPLY:
             raise RelstudyError(f"{self.server}: the answer is longer than {LARGEST_REPLY:,} bytes")

@@ -13,7 +13,6 @@ import logging
 import os
 import threading
 import time
-import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,12 +20,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.http import opener_for
 from relstudy.studyapp.assignment.telling import Finished, claim_finished, note_failed, note_told
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.webhook import LOOPBACK
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.judging.client import NoRedirection
 
 LOOK = 2.0  # seconds between two looks
 TIMEOUT = 10.0  # seconds without a byte
@@ -117,9 +115,8 @@ class Teller:
             "X-Relstudy-Timestamp": timestamp,
             "X-Relstudy-Signature": signature(self.secret, timestamp, body),
         }
-        near = urllib.parse.urlsplit(self.url).hostname in LOOPBACK
-        opener = urllib.request.build_opener(NoRedirection, *([urllib.request.ProxyHandler({})] if near else []))
-        opener.open(urllib.request.Request(self.url, body, headers, method="POST"), timeout=TIMEOUT).close()
+        request = urllib.request.Request(self.url, body, headers, method="POST")
+        opener_for(self.url).open(request, timeout=TIMEOUT).close()
 
 
 def teller_of(study: Study, folder: Path) -> Teller | None:

@@ -113,6 +113,15 @@ def test_a_key_where_it_would_be_written_down_is_refused(folder: Path, option: s
     assert not (folder / "judges").exists()
 
 
+@pytest.mark.parametrize("key", ["two words", "schlüssel", "a\nb"])
+def test_a_key_that_no_header_can_carry_is_refused_before_anything_is_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("JUDGE_KEY", key)
+    done = ask(folder, "http://127.0.0.1:9/v1")
+    assert done.exit_code == 1 and "JUDGE_KEY holds no key" in done.output and key not in done.output
+
+
 def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
     with serving(lambda before, text: Said('{"grade": 7}')) as stub:
         done = ask(folder, stub.url, "--limit", "3")

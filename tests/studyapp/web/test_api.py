@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -117,9 +118,52 @@ def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch:
 
 
 def test_a_token_is_never_sent_where_it_could_be_read() -> None:
-    for address, reason in (("http://lab.example.org", "not encrypted"), ("lab.example.org", "no address")):
-        with pytest.raises(rs.RelstudyError, match=reason):
+    wrong = ("lab.example.org", "https://[::1", "https://me:secret@lab.example.org", "https://lab.example.org:99999")
+    for address, reason in (
+        ("http://lab.example.org", "not encrypted"),
+        *((url, "no study's address") for url in wrong),
+    ):
+        with pytest.raises(rs.RelstudyError, match=reason) as raised:
             rs.study(address, "rst_x")
+        assert "secret" not in str(raised.value)
+    for token in ("rst_x\r\nHost: elsewhere", "rst x", ""):
+        with pytest.raises(rs.RelstudyError, match="this is no token"):
+            rs.study("https://lab.example.org", token)
+
+
+@contextmanager
+def saying(answer: bytes) -> Iterator[str]:
+    """A server that says these bytes to whoever asks first."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(30)
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n<html>...", "answers what no study does"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "answers what no study does"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}", "broke off its answer: IncompleteRead"),
+        (b"SSH-2.0-server\r\n", "broke off its answer: BadStatusLine"),
+    ],
+)
+def test_what_no_study_answers_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes, sentence: str
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):  # this machine is asked without it
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with saying(answer) as address, pytest.raises(rs.RelstudyError, match=sentence):
+        rs.study(address, "rst_x").status()
 
 
 @pytest.mark.slow

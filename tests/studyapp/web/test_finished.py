@@ -151,9 +151,12 @@ def test_a_secret_that_is_not_there_and_an_address_over_plain_http_are_refused(t
     folder = write_study(tmp_path / "study", with_webhook("https://lab.example.org/finished"))
     with pytest.raises(RelstudyError, match=r"HOOK, which study.toml names for the webhook's secret, is empty"):
         teller_of(Study.load(folder), folder)
-    (folder / "study.toml").write_text(with_webhook("http://lab.example.org/finished"), encoding="utf-8")
-    with pytest.raises(RelstudyError, match=r"an address with https:// is allowed, or with http:// on this machine"):
-        Study.load(folder)
+    for url in ("http://lab.example.org/f", "https://[::1/f", "https://lab.example.org:99999/f", "https://a.org/f ü"):
+        (folder / "study.toml").write_text(with_webhook(url), encoding="utf-8")
+        with pytest.raises(
+            RelstudyError, match=r"an address with https:// is allowed, or with http:// on this machine"
+        ):
+            Study.load(folder)
     key = with_webhook("https://lab.example.org/f").replace('"HOOK"', '"sk-very-secret"')
     (folder / "study.toml").write_text(key, encoding="utf-8")
     with pytest.raises(RelstudyError, match="never the secret itself") as raised:
