@@ -66,11 +66,11 @@ def read_accounts(folder: Path) -> dict[str, Account]:
     try:
         rows = json.loads(path.read_text(encoding="ascii"))
         accounts = [Account(**row) for row in rows]
-        if not all(account.role in ROLES for account in accounts):
+        if not all(_is_sound(account) for account in accounts):
             raise ValueError
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise RelstudyError(
             f"{path}: this is no list of accounts; restore it, or remove it and make them anew"
         ) from None
@@ -157,6 +157,11 @@ def end_sessions(folder: Path, name: str) -> None:
     with changing_accounts(folder) as accounts:
         if name in accounts:
             accounts[name] = replace(accounts[name], logout=secrets.token_hex(8))
+
+
+def _is_sound(account: Account) -> bool:
+    fields = asdict(account).values()
+    return account.role in ROLES and all(isinstance(value, str) and value.isascii() for value in fields)
 
 
 def _require_name(name: str) -> None:

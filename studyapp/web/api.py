@@ -103,7 +103,10 @@ def ratings() -> ResponseReturnValue:
 @token_required("editor")
 def invites() -> ResponseReturnValue:
     """Make personal links; they are in the answer and nowhere else."""
-    given = request.get_json(silent=True)
+    try:
+        given = request.get_json(silent=True)
+    except RecursionError:  # nested without end
+        given = None
     count = given.get("count") if isinstance(given, dict) else None
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_LINKS:
         abort(400, description=f'a JSON object with "count", 1 to {MOST_LINKS}, is needed')

@@ -11,12 +11,13 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from flask import Flask, Response, g, jsonify, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
@@ -66,7 +67,7 @@ def create_app(
     study = Study.load(folder)
     secret = read_secret(folder)
     database = store or Store.of_study(folder)
-    app = Flask("studyapp", root_path=str(Path(__file__).parent))
+    app = StudyFlask("studyapp", root_path=str(Path(__file__).parent))
     app.config.update(
         SECRET_KEY=secret,
         MAX_CONTENT_LENGTH=BODY_LIMIT,
@@ -110,6 +111,7 @@ def create_app(
     app.register_error_handler(HTTPException, _http_error)
     for kind in DATABASE_ERRORS:
         app.register_error_handler(kind, _database_error)
+    app.register_error_handler(RelstudyError, _damage)
     return app
 
 
@@ -153,6 +155,15 @@ def _database_error(error: Exception) -> ResponseReturnValue:
     return _not_saved(reason, {"full": 507, "busy": 503, "broken": 500}[reason])
 
 
+def _damage(error: RelstudyError) -> ResponseReturnValue:
+    """One of the study's files is not what it should be: which one is in the log, for the researcher alone."""
+    log.error(json.dumps({"event": "damage", "trouble": str(error)}))
+    if request.blueprint == "api":
+        return api.refusal(ServiceUnavailable("a file of the study is damaged; the server's log names it"))
+    current_site().answer_without_database()
+    return _not_saved("damaged", 503)
+
+
 def _not_saved(reason: str, status: int) -> ResponseReturnValue:
     if request.method == "POST":
         return refusal_page(reason, status)
@@ -160,6 +171,14 @@ def _not_saved(reason: str, status: int) -> ResponseReturnValue:
     page = MessagePage(texts("error.heading"), texts(f"refused.{reason}"), request.path, texts("refused.again"))
     again = {"Refresh": "5"} if status == 503 else {}  # it passes, and browsers ask again by themselves
     return show("message.html", page), status, {"Retry-After": "5", **again}
+
+
+class StudyFlask(Flask):
+    """Logs what went wrong under its route: the address asked for may hold a token."""
+
+    def log_exception(self, exc_info: Any) -> None:
+        """The traceback, under method and route."""
+        self.logger.error("Exception on %s [%s]", request.url_rule, request.method, exc_info=exc_info)
 
 
 def log_requests(app: Flask) -> None:

@@ -18,7 +18,7 @@ from jinja2 import StrictUndefined
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.web.app import log_requests, log_to
+from relstudy.studyapp.web.app import StudyFlask, log_requests, log_to
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
 from relstudy.studyapp.web.listening import listen, make_worker, shown_host
@@ -104,7 +104,7 @@ def host_app(studies: HostedStudies) -> WsgiApp:
 def _front_app(studies: HostedStudies) -> Flask:
     """The host's own pages: where there is no study of that name, or where it cannot be served now."""
     texts = Texts()
-    app = Flask("host", root_path=str(Path(__file__).parent))
+    app = StudyFlask("host", root_path=str(Path(__file__).parent))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters["at"] = at
     app.jinja_env.globals.update(

@@ -74,6 +74,12 @@ def test_a_wrong_number_of_invitations_is_told(made: Made, given: dict[str, obje
     assert status == 400 and '"count", 1 to 500' in json.loads(body)["error"]
 
 
+def test_what_is_nested_without_end_is_no_number_of_invitations(made: Made) -> None:
+    headers = {"Authorization": f"Bearer {token_of(made, 'maker', 'editor')}", "Content-Type": "application/json"}
+    answer = made.app.test_client().post("/api/invites", data="[" * 60_000, headers=headers)
+    assert answer.status_code == 400 and '"count", 1 to 500' in answer.get_json()["error"]
+
+
 @contextmanager
 def served(made: Made, path: str) -> Iterator[str]:
     server = make_server("127.0.0.1", 0, mounted(made.app, path))

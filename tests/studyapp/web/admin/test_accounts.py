@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import stat
 from collections.abc import Callable
@@ -166,10 +167,40 @@ def test_an_account_has_a_name_of_its_own(tmp_path: Path, name: str) -> None:
         invite_account(tmp_path, name, "viewer")
 
 
-def test_a_damaged_list_of_accounts_is_told_and_lets_nobody_in(made: Made) -> None:
-    (made.folder / "accounts.json").write_text('[{"name": "anna", "role": "king"}]')
-    with pytest.raises(RelstudyError, match=r"accounts\.json: this is no list of accounts"):
-        read_accounts(made.folder)
+DAMAGED = (
+    '[{"name": "anna", "role": "king"}]',
+    '[{"name": "anna", "role": "owner", "password": 5}]',
+    '[{"name": "anna", "role": "owner", "token": "\\u00e9"}]',
+    "[" * 100_000,
+)
+
+
+def test_a_damaged_list_of_accounts_is_told_in_the_log_and_lets_nobody_in(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger("relstudy"), "propagate", True)
+    client = made.app.test_client()
+    for content in DAMAGED:
+        (made.folder / "accounts.json").write_text(content)
+        with pytest.raises(RelstudyError, match=r"accounts\.json: this is no list of accounts"):
+            read_accounts(made.folder)
+        asked = [client.get(path) for path in ("/admin/login", "/admin/setup/a-token-of-anna")]
+        asked.append(client.get("/api/status", headers={"Authorization": "Bearer rst_anna"}))
+        assert [answer.status_code for answer in asked] == [503] * 3
+        assert all("damaged" in answer.text and "accounts" not in answer.text for answer in asked)
+    assert client.get("/consent").status_code == 200, "raters go on"
+    assert caplog.text.count("accounts.json: this is no list of accounts") == 3 * len(DAMAGED)
+    assert "a-token-of-anna" not in caplog.text and "Traceback" not in caplog.text
+
+
+def test_what_goes_wrong_is_logged_under_its_route_and_not_with_a_links_token(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("relstudy.studyapp.web.rater.entry.token_identity", lambda token: 1 / 0)
+    made.app.testing = False
+    assert made.app.test_client().get("/enter/a-token-of-anna").status_code == 500
+    assert "Exception on /enter/<token> [GET]" in caplog.text and "ZeroDivisionError" in caplog.text
+    assert "a-token-of-anna" not in caplog.text
 
 
 @pytest.mark.slow
