@@ -18,6 +18,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.tables import settings
+from relstudy.studyapp.database.trouble import Trouble
 from relstudy.studyapp.database.writers import WritersTurn
 
 BUSY_SECONDS = 5.0
@@ -54,6 +55,7 @@ class Store:
         self.made_when_missing = False  # whether `migrate` may make the PostgreSQL database itself
         self.busy_seconds = busy_seconds
         self._answered = (-HEALTH_SECONDS, False)
+        self._writing, self._reading = Trouble(busy_seconds / 2), Trouble(busy_seconds / 2)
         if self.is_sqlite:
             self._turn = WritersTurn(str(self.url.database), busy_seconds)
             self.engine = sa.create_engine(
@@ -96,7 +98,7 @@ class Store:
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent view of the data; never waits for a writer and never holds one up."""
-        with self.engine.connect() as connection:
+        with self._reading.spared(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN")
             else:
@@ -111,17 +113,17 @@ class Store:
     @contextlib.contextmanager
     def read_one(self) -> Iterator[sa.Connection]:
         """For a single SELECT, which is consistent by itself and needs no transaction around it."""
-        with self._single.connect() as connection:
+        with self._reading.spared(), self._single.connect() as connection:
             yield connection
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """One transaction, on disk when the block ends; undone when it raises."""
         if not self.is_sqlite:
-            with self.engine.begin() as connection:
+            with self._writing.spared(), self.engine.begin() as connection:
                 yield connection
             return
-        with self._turn.taken(), self.engine.connect() as connection:
+        with self._writing.spared(), self._turn.taken(), self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             try:
                 yield connection

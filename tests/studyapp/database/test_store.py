@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import secrets
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,11 +21,12 @@ from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.invitations import forget
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database import trouble
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.errors import classify_error
 from relstudy.studyapp.database.migrations import versions
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, raters, slots
+from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, raters, settings, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
@@ -359,3 +362,29 @@ def test_a_folder_without_file_locks_is_told_in_a_sentence(tmp_path: Path, monke
     monkeypatch.setattr(fcntl, "flock", no_locks)
     with pytest.raises(RelstudyError, match=r"study\.db.*knows no file locks.*DATABASE_URL"):
         prepare(folder)
+
+
+def test_after_a_wait_in_vain_one_tries_and_the_others_are_told_at_once(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local(busy_seconds=0.02, base_queries=1, unique_queries=0, results=2)
+    monkeypatch.setattr(trouble, "LASTS", 3600.0)
+
+    def write() -> str:
+        try:
+            with made.store.write() as connection:
+                connection.execute(sa.insert(settings).values(key=secrets.token_hex(4), value=""))
+        except sa.exc.OperationalError as error:
+            return str(error.orig)
+        return "written"
+
+    def write_beside_one_who_tries() -> str:
+        with ThreadPoolExecutor(1) as other, made.store._writing.spared():
+            return other.submit(write).result()
+
+    assert write_beside_one_who_tries() == "written", "there is no trouble"
+    with Store(str(made.store.url)).write():
+        assert write() == "database is locked"
+        assert write_beside_one_who_tries() == "database is busy", "without a wait"
+    assert write() == "written"
+    assert write_beside_one_who_tries() == "written", "the trouble is over"
