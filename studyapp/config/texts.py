@@ -60,6 +60,10 @@ ENGLISH: dict[str, str] = {
         "Your ratings, your answers and everything else that is stored of you are deleted, and cannot be brought back. "
         "Copies that the researchers took before are not reached from here."
     ),
+    "withdraw.text.by_id": (
+        "You get nothing more to rate. You began in another browser: what you gave there is marked as withdrawn. To "
+        "have it deleted, withdraw in that browser instead, or write to the people who run the study."
+    ),
     "withdraw.sure": "I am sure",
     "withdraw.do": "Withdraw",
     "withdraw.stay": "Stay in the study",

@@ -64,11 +64,21 @@ def rater_page(position: int) -> RaterPage | None:
     return page if page is not None and may_rate(page.rater) else None
 
 
-def sign_in(rater: Rater) -> None:
-    """Make this browser the rater's; whatever the session held before is dropped."""
+def sign_in(rater: Rater, *, by_id_alone: bool = False) -> None:
+    """Make this browser the rater's; whatever the session held before is dropped.
+
+    With `by_id_alone` it has shown nothing but a platform's id, and the rater had begun in another browser.
+    """
     session.clear()
     session["rater"] = [rater.id, rater.session_key]
+    if by_id_alone:
+        session["by_id"] = True
     session.permanent = True
+
+
+def came_by_id_alone() -> bool:
+    """Whether this browser may be a stranger's who knows a rater's id: what they gave elsewhere is not theirs to take."""
+    return "by_id" in session
 
 
 def pending() -> dict[str, Any] | None:

@@ -202,7 +202,7 @@ def agree() -> ResponseReturnValue:
             if returning is not None:  # by an id alone: what was answered is neither shown nor changed
                 lock_answered(current_site().visit(connection, returning, now))
         record_consent(connection, rater, now, current_site().version, agreed)
-    session.sign_in(rater)
+    session.sign_in(rater, by_id_alone=rater.started_at is not None)
     return redirect("/instructions", 303)
 
 

@@ -31,12 +31,16 @@ def ask() -> ResponseReturnValue:
 def withdraw_view() -> WithdrawPage:
     """What becomes of what was stored."""
     here = current_site()
-    return WithdrawPage(here.texts(f"withdraw.text.{here.study.withdrawal}"))
+    way = "by_id" if here.study.withdrawal == "delete" and session.came_by_id_alone() else here.study.withdrawal
+    return WithdrawPage(here.texts(f"withdraw.text.{way}"))
 
 
 @blueprint.post("/withdraw")
 def withdraw() -> ResponseReturnValue:
-    """Take the rater out, in whatever state the study is. Where all is deleted, the browser keeps the way back."""
+    """Take the rater out, in whatever state the study is. Where all is deleted, the browser keeps the way back.
+
+    An id that a platform tells others deletes nothing that was given in another browser: it is marked instead.
+    """
     if not current_site().study.withdrawal:
         abort(404)
     rater = session.consented_rater()
@@ -47,7 +51,7 @@ def withdraw() -> ResponseReturnValue:
         return redirect("/withdraw", 303)
     here = current_site()
     with suppress(RelstudyError):  # sent twice at once: gone is gone
-        if here.study.withdrawal == "keep":
+        if here.study.withdrawal == "keep" or session.came_by_id_alone():
             set_aside.withdraw(here.store, rater.rater_id)
         else:
             page = replace(end_page(set_aside.WITHDREW, rater), text=here.texts("withdrew.deleted"))

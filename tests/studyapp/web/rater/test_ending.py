@@ -29,6 +29,28 @@ kind = "long"
 """
 
 
+def test_who_knows_no_more_than_a_raters_id_neither_sees_nor_changes_their_answers(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(
+        TOML.replace('"personal", "open"', '"prolific"') + QUESTIONS, base_queries=1, unique_queries=0, results=2
+    )
+    rater, stranger = Browser(made.app), Browser(made.app)
+    rater.join("/join?PROLIFIC_PID=5f3c")
+    rater.rate_all()
+    assert rater.address == "/questions"
+    questions = rater.page.form()
+    rater.send(questions, **{"question-eyes": "partial", "question-say": "my diagnosis"})
+    assert "my diagnosis" in rater.get("/questions").text, "in their own browser"
+    stranger.get("/join?PROLIFIC_PID=5f3c")
+    stranger.send(stranger.page.form(), agree="yes")
+    assert "my diagnosis" not in stranger.get("/questions").text and stranger.address == "/thanks"
+    token = stranger.get("/instructions").form().fields["csrf"]
+    stranger.post("/questions", {"csrf": token, "question-eyes": "full", "question-say": "mine"})
+    assert stranger.address == "/thanks"
+    assert people_table(made.store, Study.load(made.folder))["question_say"].tolist() == ["my diagnosis"]
+
+
 @pytest.fixture
 def made(make_local: Callable[..., Made]) -> Made:
     return make_local(TOML + QUESTIONS)

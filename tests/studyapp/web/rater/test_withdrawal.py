@@ -67,6 +67,24 @@ def test_where_the_study_keeps_the_ratings_they_are_marked_and_their_places_are_
     assert people_table(made.store, study)["outcome"].tolist() == ["withdrew"]
 
 
+def test_who_knows_no_more_than_a_raters_id_deletes_nothing_of_theirs(make_local: Callable[..., Made]) -> None:
+    made = make_local(OFFERED.replace('"personal", "open"', '"prolific"'), base_queries=0, unique_queries=2)
+    rater, stranger, early = (Browser(made.app) for _ in range(3))
+    rater.join("/join?PROLIFIC_PID=5f3c")
+    rater.rate()
+    stranger.join("/join?PROLIFIC_PID=5f3c")
+    stranger.get("/withdraw")
+    assert "in another browser" in stranger.page.text and "deleted, and cannot" not in stranger.page.text
+    stranger.send(stranger.page.form(), sure="yes")
+    assert stranger.address == "/ended" and made.rows() == 4, "marked, and not gone"
+    assert people_table(made.store, Study.load(made.folder))["outcome"].tolist() == ["withdrew"]
+    early.get("/join?PROLIFIC_PID=9a01")
+    early.send(early.page.form(), agree="yes")
+    early.get("/withdraw")
+    early.send(early.page.form(), sure="yes")
+    assert len(people_table(made.store, Study.load(made.folder))) == 1, "what is their own goes"
+
+
 def test_it_is_there_for_raters_alone_and_in_whatever_state_the_study_is(make_local: Callable[..., Made]) -> None:
     made = make_local(OFFERED)
     browser = Browser(made.app)
