@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import logging
+
 from flask import Blueprint, abort, send_file
 from flask.typing import ResponseReturnValue
 
@@ -22,8 +25,12 @@ def item(key: str) -> ResponseReturnValue:
         abort(404)
     if rater is None and not may_preview():
         abort(403)
-    with open(picture.path, "rb") as handle:
-        media_type = image_type(handle.read(16))
+    try:
+        with open(picture.path, "rb") as handle:
+            media_type = image_type(handle.read(16))
+    except OSError as error:  # gone since the study was checked
+        logging.getLogger("relstudy").error(json.dumps({"event": "picture", "trouble": str(error)}))
+        abort(404)
     if media_type is None:
         abort(404)
     response = send_file(picture.path.resolve(), mimetype=media_type, conditional=True, max_age=86_400)

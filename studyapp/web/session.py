@@ -77,7 +77,7 @@ def sign_in(rater: Rater, *, by_id_alone: bool = False) -> None:
 
 
 def came_by_id_alone() -> bool:
-    """Whether this browser may be a stranger's who knows a rater's id: what they gave elsewhere is not theirs to take."""
+    """Whether this browser may be a stranger's who knows a rater's id, and what the rater gave elsewhere not theirs."""
     return "by_id" in session
 
 

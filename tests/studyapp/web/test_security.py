@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import re
 import socket
 from collections.abc import Callable
@@ -113,7 +114,9 @@ def test_no_path_in_an_item_address_opens_a_file(made: Made, name: str) -> None:
         assert b"[study]" not in body and b"root:" not in body and b"SQLite" not in body
 
 
-def test_a_picture_is_served_by_its_key_only_to_raters_and_never_sniffed(made: Made) -> None:
+def test_a_picture_is_served_by_its_key_only_to_raters_and_never_sniffed(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     browser = Browser(made.app)
     page = browser.join()
     address = f"/item/{page.items[0]}"
@@ -125,6 +128,12 @@ def test_a_picture_is_served_by_its_key_only_to_raters_and_never_sniffed(made: M
     stranger = Browser(made.app)
     stranger.get(address)
     assert stranger.status == 403
+    monkeypatch.setattr(logging.getLogger("relstudy"), "propagate", True)
+    for picture in (made.folder / "pictures").iterdir():
+        picture.unlink()
+    browser.get(address)
+    assert browser.status == 404 and "Traceback" not in caplog.text
+    assert re.search(r'"event": "picture", "trouble": ".*No such file.*/pictures/q\d', caplog.text)
 
 
 @pytest.mark.slow
