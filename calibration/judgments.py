@@ -11,6 +11,7 @@ import pandas as pd
 from relstudy.calibration.pool import inside_pool
 from relstudy.calibration.qrels import is_qrels, read_qrels
 from relstudy.common.errors import RelstudyError
+from relstudy.common.headers import under_own_names
 from relstudy.common.known_scale import known_scale
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
@@ -25,6 +26,8 @@ COLUMNS = [
     *PROBABILITIES,
     *SCALE_COLUMNS,
 ]
+NAMES = (*COLUMNS, "rating", "rater_id", "scale")
+"""Columns that mean something to whoever reads judgments."""
 RATED = ("rating", "calibrated")
 VALUES = ("judgment", "relevant_share", "inclusion_probability")
 """Columns in which two rows of one pair must agree."""
@@ -173,6 +176,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     >>> check_judgments(Checked(frame, "ratings")).frame["judgment"].tolist()
     [3.0]
     """
+    table = under_own_names(table, NAMES)
     table.require(*PAIR)
     frame = table.frame.copy()
     if "judgment" not in frame:

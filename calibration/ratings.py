@@ -13,18 +13,25 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
+from relstudy.common.headers import under_own_names
 from relstudy.common.known_scale import known_scale
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.scales import KnownScale, Scale
+from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.shown import Shown
 from relstudy.common.tables import Checked, read_table
 
 KEY = ["rater_id", "query_id", "result_id"]
 REQUIRED = ("rater_id", "query_id", "result_id", "rating")
+NAMES = (
+    *(*REQUIRED, "pair_id", "block", "scale", *SCALE_COLUMNS, "handed_out", SET_ASIDE, "seconds"),
+    *PROBABILITIES,
+)
+"""Columns that mean something to whoever reads ratings."""
 BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")
 """Blocks of the app's export that are no ratings to calibrate: attention checks, repeated pairs, practice."""
@@ -111,7 +118,7 @@ def read_ratings(
     RelstudyError
         when the raters are only slots, or nobody rated anything
     """
-    table = reading.apply(read_table(path))
+    table = under_own_names(reading.apply(read_table(path)), NAMES, keep=[base_column])
     _refuse_slots(table)
     _require(table)
     table = table if with_set_aside else without_set_aside(table)

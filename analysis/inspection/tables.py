@@ -21,8 +21,10 @@ from relstudy.analysis.inspection.columns import (
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
+from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import Checked
+from relstudy.mapping.scores.wide import is_no_system
 
 
 def inspect_table(table: Checked, tool: str = "") -> Inspection:
@@ -70,7 +72,7 @@ def _inspected(table: Checked, tool: str) -> Inspection:
 
 def _relstudy_table(table: Checked) -> Inspection | None:
     """Tables of relstudy's own, by their columns."""
-    columns, file = set(table.frame.columns), shlex.quote(table.file)
+    file = shlex.quote(table.file)
     kinds: tuple[tuple[set[str], str, str, tuple[str, ...], str], ...] = (
         ({"query_id", "result_id", "judgment"}, "judgments", "judgments, one a pair", SCORE_USES,
          f"relstudy score SCORES -j {file}"),
@@ -79,11 +81,13 @@ def _relstudy_table(table: Checked) -> Inspection | None:
         ({"pair_id", "query_id", "result_id", "source"}, "pairs", "the pairs of a study", (), "relstudy serve STUDY"),
         ({"item_id", "kind"}, "collection", "the items of a study", (), "relstudy sample STUDY"),
     )  # fmt: skip
-    if {"rater_id", "query_id", "result_id", "rating"} <= columns:
+    if {"rater_id", "query_id", "result_id", "rating"} <= set(table.frame.columns):
         return None
     for needed, kind, sentence, uses, command in kinds:
-        if needed <= columns:
-            roles = tuple(ColumnRole(name, name, "relstudy's own name") for name in table.frame if name in needed)
+        named = under_own_names(table, needed)
+        if needed <= set(named.frame.columns):
+            theirs = {ours: named.labels.get(ours, ours) for ours in map(str, named.frame) if ours in needed}
+            roles = described(theirs, "relstudy's own name, nearly")
             return Inspection(table.file, kind, f"{sentence} ({len(table.frame)} rows)", roles, (), uses, command)
     return None
 
@@ -191,9 +195,13 @@ def _scores(table: Checked, roles: dict[str, str]) -> Inspection:
     systems = [
         str(name)
         for name in table.frame
-        if name not in taken and pd.to_numeric(table.frame[name], errors="coerce").notna().any()
+        if name not in taken
+        and not is_no_system(name)
+        and pd.to_numeric(table.frame[name], errors="coerce").notna().any()
     ]
-    renamed = [f"{theirs} must be called {ours}" for ours, theirs in roles.items() if ours != theirs]
+    renamed = [
+        f"{theirs} must be called {ours}" for ours, theirs in roles.items() if plain_name(ours) != plain_name(theirs)
+    ]
     columns = (
         *described(roles, "by its name"),
         *(ColumnRole(name, "a system's scores", "numbers on no common scale") for name in systems),

@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.headers import under_own_names
 from relstudy.common.tables import Checked, read_table, replacing, write_table
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes, read_bytes
+from relstudy.mapping.scores.wide import PAIR, read_numbers, read_wide
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 RUN_ENDINGS = (".run", ".trec")
@@ -123,18 +125,25 @@ def check_scores(
     >>> check_scores(Checked(frame, "scores")).values.tolist()
     [['new', 'q', 'x', 0.5]]
     """
-    table.require("query_id", "result_id")
+    table = _named(table)
+    table.require(*PAIR)
     notes = [f"{table.file}: {note}" for note in table.notes]
     chosen = _Choice(table.file, set(leave_out), None if only is None else set(only))
     if {"system", "score"} <= set(table.frame.columns):
         frame = _read_long(table)
         chosen.check(frame["system"].unique())
     else:
-        chosen.check(table.frame.columns.difference(["query_id", "result_id"]))
-        frame = _read_wide(table, chosen, notes)
+        chosen.check(name for name in table.frame.columns if name not in PAIR)
+        frame = read_wide(table, chosen.takes, chosen.only is not None, notes)
     finished = _finished(frame, chosen, notes)
     finished.attrs |= {"runs": [], "directions": _directions(table, set(finished["system"].unique()))}
     return finished
+
+
+def _named(table: Checked) -> Checked:
+    """The table with relstudy's names where its own are almost so; a system's name in a wide table stays as it is."""
+    long = under_own_names(table, (*COLUMNS, "direction"))
+    return long if {"system", "score"} <= set(long.frame.columns) else under_own_names(table, PAIR)
 
 
 def _directions(table: Checked, systems: set[str]) -> dict[str, str]:
@@ -235,53 +244,10 @@ def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 def _read_long(table: Checked) -> pd.DataFrame:
     frame = pd.DataFrame({column: table.texts(column) for column in COLUMNS[:3]})
-    frame["score"] = _numbers(table, "score", empty=False)
+    frame["score"] = read_numbers(table, "score", empty=False)
     frame["row"] = table.rows
     table.raise_faults()
     return frame
-
-
-def _read_wide(table: Checked, chosen: _Choice, notes: list[str]) -> pd.DataFrame:
-    pairs = pd.DataFrame({column: table.texts(column) for column in ("query_id", "result_id")})
-    pairs["row"] = table.rows
-    others: list[str] = []
-    empty: list[str] = []
-    parts: list[pd.DataFrame] = []
-    for column in table.frame.columns:
-        if column in ("query_id", "result_id") or not chosen.takes(column):
-            continue
-        if chosen.only is None and not _mostly_numbers(table.frame[column]):
-            others.append(column)
-            continue
-        values = _numbers(table, column, empty=True)
-        given = ~np.isnan(values)
-        if not given.all():
-            empty.append(f"{column} ({int((~given).sum())})")
-        parts.append(pairs[given].assign(system=column, score=values[given]))
-    table.raise_faults()
-    if others:
-        notes.append(f"{table.file}: columns left out because they do not hold numbers: {', '.join(others)}")
-    if empty:
-        notes.append(f"{table.file}: empty cells are taken as results not returned: {', '.join(empty)}")
-    if not parts:
-        raise RelstudyError(f"{table.file}: no column holds a system's scores; a numeric column per system is needed")
-    return pd.concat(parts, ignore_index=True)
-
-
-def _mostly_numbers(values: pd.Series) -> bool:
-    """Whether at least half of the filled cells are numbers, so that the others are faults and not another thing."""
-    if values.dtype.kind in "fiu":
-        return True
-    filled = values.astype("str").str.strip()
-    filled = filled[filled != ""]
-    return len(filled) > 0 and pd.to_numeric(filled, errors="coerce").notna().mean() >= 0.5
-
-
-def _numbers(table: Checked, column: str, *, empty: bool) -> np.ndarray:
-    values = table.numbers(column, empty=empty)
-    if table.frame[column].dtype.kind == "f":
-        table.add(np.isinf(values), column, "a finite number is allowed")
-    return values
 
 
 def _merge_doubles(frame: pd.DataFrame, file: str, notes: list[str]) -> pd.DataFrame:

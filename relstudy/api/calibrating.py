@@ -18,6 +18,7 @@ from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.hand_out import HandOut
+from relstudy.common.headers import under_own_names
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
 
@@ -68,6 +69,7 @@ def read_ratings(
     reading = Reading.given(columns, values, scale, missing)
     table = table_of(ratings, "the ratings")
     refuse_unknown(table, columns)
+    table = under_own_names(table, ratings_table.NAMES, keep=[*(columns or {}), base_column])
     named = list((columns or {}).values())
     if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2:
         table.require(*(name for name in ratings_table.REQUIRED if name not in named))

@@ -21,14 +21,25 @@ Columns = Mapping[str, str]
 Values = Mapping[str, float]
 
 
+IDS = ("rater_id", "query_id", "result_id", "system")
+"""What a DataFrame's index may hold in place of a column, as grouping and pivoting leave it."""
+
+
 class CheckedFrame(Checked):
-    """A DataFrame to be checked like a file's table; its rows are counted from 0, as `iloc` counts them."""
+    """A DataFrame to be checked like a file's table; its rows are counted from 0, as `iloc` counts them.
+
+    Ids that are levels of its index are taken as columns.
+    """
 
     def __init__(self, frame: pd.DataFrame, name: str) -> None:
         doubled = frame.columns[frame.columns.duplicated()]
         if len(doubled):
             raise RelstudyError(f"{name}: column {doubled[0]!r} stands there more than once; column names must differ")
-        super().__init__(frame.reset_index(drop=True), name, np.arange(len(frame)))
+        levels = [level for level in IDS if level in frame.index.names and level not in frame.columns]
+        flat = frame.reset_index(drop=True)
+        for number, level in enumerate(levels):
+            flat.insert(number, level, pd.Series(frame.index.get_level_values(level)))
+        super().__init__(flat, name, np.arange(len(frame)))
 
     def require(self, *columns: str) -> None:
         """Refuse at once a DataFrame that lacks a column."""
@@ -43,7 +54,9 @@ def path_or_frame(source: Any, name: str) -> Any:
     """The source itself; refused where it is neither a path nor a DataFrame."""
     if isinstance(source, str | os.PathLike | pd.DataFrame):
         return source
-    raise RelstudyError(f"{name}: a path or a DataFrame is needed, not {type(source).__name__}")
+    kind = f"{type(source).__module__.split('.')[0]}.{type(source).__qualname__}".removeprefix("builtins.")
+    way_out = "; its method to_pandas() gives one" if hasattr(source, "to_pandas") else ""
+    raise RelstudyError(f"{name}: a path or a pandas DataFrame is needed, not {kind}{way_out}")
 
 
 def table_of(source: Source, name: str, columns: Columns | None = None) -> Checked:

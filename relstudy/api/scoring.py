@@ -356,7 +356,7 @@ def _judged(
         return with_what_was_saved(judged, saved)
     unread(None, reading)
     if saved is None:
-        raise RelstudyError("the judgments: a path or a DataFrame is needed, or a saved comparison in `against`")
+        raise RelstudyError("the judgments: a path or a pandas DataFrame is needed, or a saved comparison in `against`")
     return saved.judgments
 
 

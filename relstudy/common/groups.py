@@ -9,7 +9,7 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import read_table
+from relstudy.common.tables import read_table, whole_ids
 
 MOST_GROUPS = 50
 EMPTY = "(none)"
@@ -45,8 +45,7 @@ def groups_of(
             )
         one = pairs.drop_duplicates(PAIR)[[*PAIR, column]]
         values = judged[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
-    if values.dtype.kind == "f" and (values.dropna() % 1 == 0).all():
-        values = values.astype("Int64")
+    values = whole_ids(values)
     text = values.astype("str").str.strip().mask(values.isna(), "")
     groups = text.where(text != "", EMPTY).to_numpy(dtype=object)
     number = len(set(groups))

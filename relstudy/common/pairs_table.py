@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable
 import numpy as np
 import pandas as pd
 
+from relstudy.common.headers import under_own_names
 from relstudy.common.probabilities import PAIR, check_one_a_pair, read_probabilities
 from relstudy.common.tables import Checked, read_table, write_table
 
@@ -64,7 +65,8 @@ def read_pairs(
         with every fault: missing columns or ids, other values than those above, one pair or one query with two
         probabilities, a query's probability below that of one of its pairs
     """
-    table = read_table(path, *PAIR, *required)
+    table = under_own_names(read_table(path), (*COLUMNS, "pool", PAGE))
+    table.require(*PAIR, *required)
     frame = table.frame.copy()
     for name in PAIR:
         frame[name] = table.texts(name)

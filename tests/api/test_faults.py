@@ -111,7 +111,7 @@ def test_what_is_neither_a_path_nor_a_table_is_refused(
     use: str, wrong: object, tables: dict[str, pd.DataFrame]
 ) -> None:
     if not (use == "plan ratings" and wrong is None):
-        assert "a path or a DataFrame" in refusal(use, wrong, tables)
+        assert "a path or a pandas DataFrame" in refusal(use, wrong, tables)
 
 
 @pytest.mark.parametrize("path", ["nowhere.csv", "", ".", Path("nowhere")])

@@ -121,7 +121,7 @@ def test_score_by_a_column_and_against_a_saved_comparison_is_the_command(
         rs.score(KEYWORDS, against=saved)
     with pytest.raises(rs.RelstudyError, match="groups are by a column of the judgments"):
         rs.score(GIFT, against=saved, by="part")
-    with pytest.raises(rs.RelstudyError, match="the judgments: a path or a DataFrame is needed"):
+    with pytest.raises(rs.RelstudyError, match="the judgments: a path or a pandas DataFrame is needed"):
         rs.score(GIFT)
 
 

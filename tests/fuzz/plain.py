@@ -13,6 +13,10 @@ from collections.abc import Iterable
 
 Pair = tuple[str, str]
 ASIDE = ("check", "repeat", "practice")
+OWN = ("rater_id", "query_id", "result_id", "rating", "judgment", "system", "score", "scale", "block")
+"""Names that a column has whatever its case."""
+NO_SYSTEM = ("rater_id", "query_id", "result_id", "rating", "judgment", "scale", "block", "rank", "")
+"""Columns of a wide table that hold no scores."""
 
 
 def text_of(content: bytes) -> str:
@@ -32,6 +36,8 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
     lines = [row for row in reader if any(cell.strip() for cell in row)]
     header = [name.strip() for name in lines[0]]
     assert len(set(header)) == len(header), "a doubled column was read"
+    lower = [name.lower() for name in header]
+    header = [name.lower() if name.lower() in OWN and lower.count(name.lower()) == 1 else name for name in header]
     assert all(len(row) == len(header) for row in lines), "a ragged row was read"
     if separator == ";":
         lines = [[re.sub(r"^(\s*-?\d+),(\d+\s*)$", r"\1.\2", cell) for cell in row] for row in lines]
@@ -79,7 +85,7 @@ def scores_of(content: bytes) -> dict[str, dict[Pair, float]]:
     else:
         rows = rows_of(content)
         long = []
-        no_system = {"query_id", "result_id", *(name for name in rows[0] if not _mostly_numbers(rows, name))}
+        no_system = {*NO_SYSTEM, *(name for name in rows[0] if not _mostly_numbers(rows, name))}
         for row in rows:
             pair = (row["query_id"], row["result_id"])
             if {"system", "score"} <= set(row):

@@ -50,6 +50,24 @@ def test_columns_that_are_not_numbers_are_left_out_and_named(tmp_path: Path) -> 
     assert "title" in frame.attrs["notes"][0]
 
 
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "rank", "Inclusion_Probability", "judgment", "rating"])
+def test_a_column_of_row_numbers_or_of_another_table_is_no_system_and_a_note_tells(tmp_path: Path, name: str) -> None:
+    frame = read_scores(written(tmp_path, f"{name},query_id,result_id,a\n0,1,x,1\n1,1,y,3\n"))
+    assert frame["system"].unique().tolist() == ["a"]
+    assert frame.attrs["notes"][0].endswith(f"no system's scores by their names: {name or 'a column without a name'}")
+
+
+def test_a_column_with_such_a_name_is_a_system_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path, "query_id,result_id,a,rank\n1,x,1,2\n")
+    assert read_scores(path, only=["rank"])["system"].tolist() == ["rank"]
+
+
+def test_a_header_in_capitals_is_read_in_the_long_form_and_a_wide_system_keeps_its_name(tmp_path: Path) -> None:
+    long = read_scores(written(tmp_path, "System,Query_ID,Result_ID,Score\na,1,x,1\nb,1,x,2\n"))
+    assert long[["system", "score"]].values.tolist() == [["a", 1.0], ["b", 2.0]]
+    assert read_scores(written(tmp_path, "Query_ID,Result_ID,Score\n1,x,1\n"))["system"].tolist() == ["Score"]
+
+
 def test_systems_can_be_chosen_and_left_out_in_every_form(tmp_path: Path) -> None:
     wide = written(tmp_path, "query_id,result_id,a,b\n1,x,1,2\n", "w.csv")
     long = written(tmp_path, "system,query_id,result_id,score\na,1,x,1\nb,1,x,2\n", "l.csv")

@@ -1,0 +1,51 @@
+"""DataFrames as notebooks have them: ids in the index, ids that became floats, tables of other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import relstudy as rs
+from relstudy.api.inputs import judgments_of, scores_of
+
+RATINGS = pd.DataFrame({"rater_id": [1, 1, 2, 2], "query_id": 7, "result_id": [1, 2, 1, 2], "rating": [1, 4, 2, 5]})
+
+
+@pytest.mark.parametrize("levels", [["query_id", "result_id"], ["rater_id"]])
+def test_ids_in_the_index_are_columns(levels: list[str]) -> None:
+    read = rs.read_ratings(RATINGS.set_index(levels)).frame
+    pd.testing.assert_frame_equal(read[list(RATINGS)], rs.read_ratings(RATINGS).frame[list(RATINGS)])
+
+
+def test_a_pivoted_table_of_scores_holds_its_systems() -> None:
+    long = pd.DataFrame({"system": ["a", "b"], "query_id": "q", "result_id": "x", "score": [1.0, 2.0]})
+    pivoted = long.pivot(index=["query_id", "result_id"], columns="system", values="score")
+    read, _ = scores_of(pivoted)
+    assert read.sort_values("system").values.tolist() == long.values.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float64", pd.ArrowDtype(pa.float64())])
+def test_a_whole_id_is_the_same_id_as_a_float(dtype: Any) -> None:
+    floats = RATINGS.astype({"query_id": dtype, "rater_id": dtype})
+    assert rs.read_ratings(floats).frame["query_id"].tolist() == ["7"] * 4
+    judged, _ = judgments_of(floats)
+    assert judged.frame["query_id"].tolist() == ["7", "7"]
+
+
+def test_a_float_that_holds_no_whole_number_exactly_stays_as_it_is() -> None:
+    assert rs.read_ratings(RATINGS.assign(query_id=1e300)).frame["query_id"].unique().tolist() == ["1e+300"]
+    assert rs.read_ratings(RATINGS.assign(query_id=[1.5, 2.0] * 2)).frame["query_id"].tolist() == ["1.5", "2.0"] * 2
+
+
+def test_a_system_may_be_named_by_what_is_no_text() -> None:
+    frame = pd.DataFrame({"query_id": ["q"], "result_id": ["x"], 7: [1.0], ("a", "b"): [2.0]})
+    assert scores_of(frame)[0]["system"].tolist() == ["7", "('a', 'b')"]
+    assert scores_of(frame, only=("7",))[0]["system"].tolist() == ["7"]
+
+
+def test_a_table_of_another_library_is_refused_with_its_own_name_and_the_way_out() -> None:
+    with pytest.raises(rs.RelstudyError, match=r"a pandas DataFrame is needed, not pyarrow.Table; .* to_pandas"):
+        rs.read_ratings(pa.Table.from_pandas(RATINGS))  # type: ignore[arg-type]
