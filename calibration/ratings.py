@@ -7,14 +7,15 @@ table can have is found before any number is computed, and all of them are repor
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.blocks import check_base_is_of_pairs, marked_base, rated_by_all, rows_aside
 from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
+from relstudy.calibration.slots import refuse_slots, refuse_sorted
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
@@ -32,15 +33,6 @@ NAMES = (
     *PROBABILITIES,
 )
 """Columns that mean something to whoever reads ratings."""
-BLOCKS = ("base", "unique")
-ASIDE = ("check", "repeat", "practice")
-"""Blocks of the app's export that are no ratings to calibrate: attention checks, repeated pairs, practice."""
-TRUE, FALSE = ("true", "1", "1.0", "yes", "base"), ("false", "0", "0.0", "no", "unique", "")
-LEAST_UNDECLARED = 10
-"""So many pairs that all raters rated are a base block though nobody declared one; fewer may be an accident."""
-SORTED_PAIRS = (50, 20)
-"""So many pairs with different ratings, all ordered alike, are taken for sorted slots: the first number for two raters,
-who may be a strict and a lenient person, the second for more. By chance alone, 2^-20."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +111,7 @@ def read_ratings(
         when the raters are only slots, or nobody rated anything
     """
     table = under_own_names(reading.apply(read_table(path)), NAMES, keep=[base_column])
-    _refuse_slots(table)
+    refuse_slots(table)
     _require(table)
     table = table if with_set_aside else without_set_aside(table)
     return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
@@ -158,8 +150,8 @@ def check_ratings(
     # a scale that was taken from the ratings holds all of them, but for those that are asked about already
     low, high = (-np.inf, np.inf) if rating_scale.how == "values" else (rating_scale.scale.low, rating_scale.scale.high)
     frame["rating"] = table.numbers("rating", low=low, high=high, empty=True, options=True)
-    aside = _aside(table)
-    base = _marked_base(table, base_column)
+    aside = rows_aside(table)
+    base = marked_base(table, base_column)
     handed_out = _handed_out(table)
     if any(name in frame for name in PROBABILITIES):
         read_probabilities(table, frame)
@@ -170,13 +162,13 @@ def check_ratings(
     table.raise_faults()
     if base is not None:
         frame["base"] = base[0]
-        _check_base_is_of_pairs(table, frame[~aside])
+        check_base_is_of_pairs(table, frame[~aside])
         table.raise_faults()
     frame = frame.loc[kept].reset_index(drop=True)
     if frame["rating"].isna().all():
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:
-        _refuse_sorted(frame, table.file)
+        refuse_sorted(frame, table.file)
     notes = [*table.notes]
     if aside.any():
         named = ", ".join(sorted(set(table.frame["block"][aside].astype("str").str.strip())))
@@ -190,7 +182,7 @@ def check_ratings(
         if base_column is not None and "block" in rule and base_column != "block":
             notes.append(f"column block marks the base block, so --base-column {base_column} is not used")
     else:
-        frame["base"], rule, note = _rated_by_all(frame)
+        frame["base"], rule, note = rated_by_all(frame)
         notes += [] if note is None else [note]
     return Ratings(
         frame=frame,
@@ -205,20 +197,6 @@ def check_ratings(
 
 def _were(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _refuse_slots(table: Checked) -> None:
-    columns = [str(column) for column in table.frame.columns]
-    if "rater_id" in columns:
-        return
-    slots = [c for c in columns if re.fullmatch(r"(slot|annotator|answer|rating|rater|label)s?[ _-]?\d+", c.lower())]
-    if "slot" in columns or len(slots) >= 2:
-        named = "column slot" if "slot" in columns else f"columns {', '.join(slots[:4])}"
-        raise RelstudyError(
-            f"{table.file}: {named}: a slot is not a rater, because slot 1 of one pair and slot 1 of the next may be "
-            "different people; calibration needs a column rater_id that names one person throughout, one row per "
-            "rater and pair"
-        )
 
 
 def _check_one_scale(table: Checked) -> None:
@@ -238,31 +216,6 @@ def _known_scale(table: Checked, stated: Scale | None) -> KnownScale:
     """The scale, from the ratings that are numbers; the others become faults where the column is read."""
     values = pd.to_numeric(table.frame["rating"], errors="coerce").to_numpy(dtype=float)
     return known_scale(table, values, "ratings", stated)
-
-
-def _marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:
-    """Which rows the table marks as base, and the rule in words; None when it marks none."""
-    if "block" in table.frame:
-        block = table.frame["block"].astype("str").str.strip()
-        table.add(~block.isin([*BLOCKS, *ASIDE, ""]), "block", "base or unique is allowed (or check, repeat, practice)")
-        base = (block == "base").to_numpy()
-        if base.any():
-            return base, "column block"
-    if base_column is None:
-        return None
-    table.require(base_column)
-    values = table.frame[base_column].astype("str").str.strip().str.lower()
-    table.add(~values.isin([*TRUE, *FALSE]), base_column, "true or false (1 or 0, yes or no) is allowed")
-    base = values.isin(TRUE).to_numpy()
-    if not base.any():
-        table.fault(base_column, "no row is true, so this column marks no base block")
-    return base, f"column {base_column}"
-
-
-def _aside(table: Checked) -> np.ndarray:
-    if "block" not in table.frame:
-        return np.zeros(len(table.frame), dtype=bool)
-    return table.frame["block"].astype("str").str.strip().isin(ASIDE).to_numpy(dtype=bool)
 
 
 def _handed_out(table: Checked) -> HandOut | None:
@@ -306,70 +259,3 @@ def _merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, 
         repeated_rating = "undecided" if blank[row] else text[row]
         table.faults.append(Fault(table.file, table.row(row), "rating", repeated_rating, allowed))
     return frame.index[~repeated].to_numpy(), int(repeated.sum())
-
-
-def _check_base_is_of_pairs(table: Checked, frame: pd.DataFrame) -> None:
-    pair = ["query_id", "result_id"]
-    first = frame.groupby(pair, sort=False)["base"].transform("first")
-    differing = frame.loc[first != frame["base"], [*pair, "base"]]
-    table.more += max(len(differing) - TableError.SHOWN, 0)
-    for row, query, result, base in differing.head(TableError.SHOWN).itertuples():
-        allowed = (
-            f"query_id {query}, result_id {result} is marked the other way in an earlier row; a pair is in the base "
-            "block for everyone or for no one"
-        )
-        table.faults.append(Fault(table.file, table.row(row), None, "base" if base else "not base", allowed))
-
-
-def _rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | None]:
-    """The pairs that every rater rated, as a base block that nobody declared; the rule, and what to tell of it.
-
-    A handful of such pairs may be an accident; where not all pairs are such, ten are needed.
-    """
-    raters = frame["rater_id"].nunique()
-    counts = frame.groupby(["query_id", "result_id"], sort=False)["rating"].transform("size")
-    base = (counts == raters).to_numpy()
-    if not base.any():
-        return base, None, None
-    pairs = int(base.sum() / raters)
-    named = f"the {pairs} pair{'s' * (pairs > 1)} that every rater rated"
-    if pairs >= LEAST_UNDECLARED or base.all():
-        return base, named, None
-    note = (
-        f"{named} {'are' if pairs > 1 else 'is'} not taken for a base block, which takes {LEAST_UNDECLARED} unless it "
-        "is declared (a column block, or --base-column)"
-    )
-    return np.zeros(len(frame), dtype=bool), None, note
-
-
-def _refuse_sorted(frame: pd.DataFrame, file: str) -> None:
-    """Refuse rater columns that only number the sorted answers of each pair.
-
-    People disagree in both directions. Where every two "raters" differ on many shared pairs and always in the same
-    direction, the rows were sorted within each pair, and the column names a position and no person.
-    """
-    names = [str(name) for name in frame["rater_id"].unique()]
-    if all(re.fullmatch(r"(slot|column|answer|response)s?[ _-]?\d+", name.lower()) for name in names):
-        raise RelstudyError(
-            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of "
-            "one pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one "
-            "person all the same, say --trust-raters)"
-        )
-    if not 2 <= len(names) <= 20:
-        return
-    wide = frame.pivot_table(index=["query_id", "result_id"], columns="rater_id", values="rating", observed=True)
-    values = wide.to_numpy()
-    if values.shape[1] < 2:
-        return
-    least = SORTED_PAIRS[0] if values.shape[1] == 2 else SORTED_PAIRS[1]
-    values = values[:, np.argsort(np.nan_to_num(np.nanmean(values, axis=0)), kind="stable")]
-    for lower in range(values.shape[1]):
-        for upper in range(lower + 1, values.shape[1]):
-            difference = values[:, upper] - values[:, lower]
-            if (difference < 0).any() or np.count_nonzero(difference > 0) < least:
-                return
-    raise RelstudyError(
-        f"{file}, column rater_id: on every pair the ratings of {', '.join(map(str, wide.columns[:4]))} stand in the "
-        "same order, which people never do: these are sorted slots, not raters, and cannot be calibrated (if they "
-        "are people all the same, say --trust-raters)"
-    )

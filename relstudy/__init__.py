@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from relstudy.api.remote import study as study
     from relstudy.api.sampling import Sample as Sample
     from relstudy.api.sampling import sample as sample
-    from relstudy.api.scoring import Scores as Scores
+    from relstudy.api.scores import Scores as Scores
     from relstudy.api.scoring import score as score
     from relstudy.calibration.ratings import Ratings as Ratings
     from relstudy.common.errors import RelstudyError as RelstudyError
@@ -61,7 +61,7 @@ _OWNERS = {
     "RelstudyError": "relstudy.common.errors",
     "RemoteStudy": "relstudy.api.remote",
     "Sample": "relstudy.api.sampling",
-    "Scores": "relstudy.api.scoring",
+    "Scores": "relstudy.api.scores",
     "Verdict": "relstudy.analysis.verdict.verdict",
     "calibrate": "relstudy.api.calibrating",
     "calibrate_by": "relstudy.api.by_groups",

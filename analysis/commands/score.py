@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.commands.judge_output import print_assisted
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
-from relstudy.analysis.commands.score_output import print_groups, print_places, print_result
+from relstudy.analysis.commands.score_output import print_run
 from relstudy.analysis.commands.scoring_options import given_options, scoring_options
 from relstudy.common.archived import in_archive
 from relstudy.common.console import print_json
@@ -27,11 +24,10 @@ if TYPE_CHECKING:
 
     from relstudy.analysis.judges.run import AssistedScores
     from relstudy.analysis.judges.table import JudgeTable
-    from relstudy.analysis.scoring.candidate import Candidate
-    from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.analysis.scoring.results import ScoreResult
+    from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.judgments import Judgments
-    from relstudy.mapping.fitted import FittedMapping
+    from relstudy.common.reading import Reading
 
 
 OPTION_GROUPS = {
@@ -119,15 +115,12 @@ def score(
     relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
-    from relstudy.analysis.scoring.groups import groups_json
+    from relstudy.analysis.pipeline import score_systems
+    from relstudy.analysis.scoring.groups import Grouping
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
-    from relstudy.analysis.scoring.proposers import with_proposers
-    from relstudy.analysis.scoring.rated import judgments_with_ratings
-    from relstudy.analysis.scoring.saved import read_comparison, same_judgments, with_what_was_saved
+    from relstudy.analysis.scoring.outside import Pool
+    from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import gains_in_words
-    from relstudy.analysis.verdict.facts import StudyFacts
-    from relstudy.analysis.verdict.verdict import verdict_of
-    from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
 
     if judgments is not None:
@@ -150,61 +143,40 @@ def score(
     ratings = choices.pop("ratings")
     if ratings is not None and (judgments is None or saved is not None):
         raise click.UsageError("--ratings goes with --judgments; a saved comparison keeps what it needs of the ratings")
-    if judgments is not None:
-        table = read_judgments(judgments, reading)
-        if saved is None:
-            table = with_proposers(judgments_with_ratings(table, judgments, ratings), judgments)
-        else:
-            same_judgments(saved, table)
-            table = with_what_was_saved(table, saved)
-    elif saved is not None:
-        table = saved.judgments
-    else:
+    if judgments is None and saved is None:
         raise click.UsageError(
             f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
         )
+    table = _read_judged(judgments, ratings, reading, saved)
     judge = _read_judge(choices["judge"], against)
     requirements = read_required(required)
     given = given_options(choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
-    candidates, unmapped = _candidates(tables, table, options, fitted, given.get("directions", ()))
-    outside = _not_judged(tables, table, candidates, judgments)
-    new = [candidate.name for candidate in candidates]
-    if saved is not None:
-        candidates = saved.beside(candidates)
-    groups = None if choices["by"] is None else _groups(table, choices["by"], judgments)
-    result = _score(table, candidates, options)
-    assisted = None if judge is None else _assist(table, candidates, tables, judge, options)
-    helped = () if assisted is None else assisted.notes
-    read = [note for _, part in tables for note in part.attrs.get("notes", [])]
-    result = replace(result, notes=(*table.notes, *read, *unmapped, *result.notes, *outside, *helped))
+    by = choices["by"]
+    run = score_systems(
+        table, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
+        grouping=None if by is None else Grouping(by, _groups(table, by, judgments), choices["apart"]),
+        pool=None if judgments is None else Pool.beside(Path(judgments)),
+    )  # fmt: skip
+    result = run.result
     held = hold_against(requirements, result)
-    verdict = verdict_of(result, StudyFacts.of(table, result))
-    by_group = {} if groups is None else _score_by(table, candidates, groups, options, choices["apart"])
     if qrels is not None:
         _write_qrels(table, qrels)
     if save is not None:
-        _save(table, candidates, options, save)
+        run.save(save)
     if out is not None:
-        _write_tables(result, Path(out), assisted)
+        _write_tables(result, Path(out), run.assisted)
     if report is not None:
         _report(result, report)
     if as_json:
-        content = result.as_json() if assisted is None else assisted.into(result.as_json())
-        content["verdict"] = verdict.as_json()
+        content = run.as_json()
         if held:
             content["requirements"] = [each.as_json() for each in held]
-        if groups is not None:
-            content["by"] = groups_json(choices["by"], choices["apart"], by_group)
         print_json(content)
     else:
-        print_result(result, verdict, verbose)
-        print_places(result, new if saved is not None else [])
-        print_groups(by_group, str(choices["by"]), choices["apart"])
-        if assisted is not None:
-            print_assisted(assisted)
+        print_run(run, verbose)
         for each in held:
             click.echo(each.line())
         if qrels is not None:
@@ -218,6 +190,23 @@ def score(
         if folder is not None:
             click.echo(f"Next: relstudy report {folder}")
     end_by(held)
+
+
+def _read_judged(file: str | None, ratings: str | None, reading: Reading, saved: SavedComparison | None) -> Judgments:
+    """The judgments of a file with what is known of them, or those of the saved comparison; one of the two is given."""
+    from relstudy.analysis.scoring.proposers import with_proposers
+    from relstudy.analysis.scoring.rated import judgments_with_ratings
+    from relstudy.analysis.scoring.saved import same_judgments, with_what_was_saved
+    from relstudy.calibration.judgments import read_judgments
+
+    if file is None:
+        assert saved is not None
+        return saved.judgments
+    table = read_judgments(file, reading)
+    if saved is None:
+        return with_proposers(judgments_with_ratings(table, file, ratings), file)
+    same_judgments(saved, table)
+    return with_what_was_saved(table, saved)
 
 
 def _read_judge(path: str | None, against: str | None) -> JudgeTable | None:
@@ -240,20 +229,6 @@ def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFram
     return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
 
 
-def _assist(
-    judgments: Judgments,
-    candidates: list[Candidate],
-    tables: list[tuple[str, pd.DataFrame]],
-    judge: JudgeTable,
-    options: ScoringOptions,
-) -> AssistedScores:
-    from relstudy.analysis.judges.run import assist_scores
-    from relstudy.analysis.scoring.judged import JudgedPairs
-
-    by_system = {str(name): rows for _, table in tables for name, rows in table.groupby("system", sort=False)}
-    return assist_scores(JudgedPairs.of(judgments), candidates, by_system, judge, options)
-
-
 def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:
     if path.endswith(".npy"):
         from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
@@ -271,51 +246,6 @@ def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFra
     return read_scores(path)
 
 
-def _not_judged(
-    tables: list[tuple[str, pd.DataFrame]], judgments: Judgments, candidates: list[Candidate], file: str | None
-) -> list[str]:
-    """What lies outside the pool of the study that the judgments' file is in, and what nobody could decide."""
-    from relstudy.analysis.scoring.outside import Pool
-    from relstudy.analysis.scoring.undecided import undecided_notes
-
-    pool = None if file is None else Pool.beside(Path(file))
-    whole = [scores for _, scores in tables]
-    outside = [] if pool is None else pool.notes(whole, candidates, judgments.frame)
-    return [*outside, *undecided_notes(whole, candidates, judgments)]
-
-
-def _candidates(
-    tables: list[tuple[str, pd.DataFrame]],
-    judgments: Judgments,
-    options: ScoringOptions,
-    fitted: dict[str, FittedMapping],
-    stated: Iterable[str],
-) -> tuple[list[Candidate], list[str]]:
-    """Every system of the files with its mapped scores, and what a person should know of the mappings."""
-    from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.systems import candidates_of
-    from relstudy.common.console import progress
-
-    return candidates_of(
-        tables,
-        JudgedPairs.of(judgments),
-        options,
-        fitted,
-        stated=stated,
-        progress=lambda systems: progress(systems, "mapping", len(systems)),
-    )
-
-
-def _score(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions) -> ScoreResult:
-    from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.run import score_candidates
-    from relstudy.common.console import progress
-
-    return score_candidates(
-        JudgedPairs.of(judgments), candidates, options, lambda systems: progress(systems, "scoring", len(systems))
-    )
-
-
 def _groups(judgments: Judgments, column: str, file: str | None) -> np.ndarray:
     """Each pair's value of a column, of the judgments or of the pairs.csv beside them."""
     from relstudy.common.groups import groups_of
@@ -323,22 +253,6 @@ def _groups(judgments: Judgments, column: str, file: str | None) -> np.ndarray:
     if file is None:
         raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
     return groups_of(judgments.frame, column, Path(file).parent / "pairs.csv")
-
-
-def _score_by(
-    judgments: Judgments, candidates: list[Candidate], groups: np.ndarray, options: ScoringOptions, apart: bool
-) -> dict[str, ScoreResult]:
-    from relstudy.analysis.scoring.groups import score_by
-    from relstudy.analysis.scoring.judged import JudgedPairs
-
-    return score_by(JudgedPairs.of(judgments), candidates, groups, options, apart=apart)
-
-
-def _save(judgments: Judgments, candidates: list[Candidate], options: ScoringOptions, path: str) -> None:
-    from relstudy.analysis.scoring.judged import JudgedPairs
-    from relstudy.analysis.scoring.saved import save_comparison
-
-    save_comparison(JudgedPairs.of(judgments), candidates, options, path)
 
 
 def _write_qrels(judgments: Judgments, path: str) -> None:

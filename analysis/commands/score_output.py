@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.analysis.commands.judge_output import print_assisted
 from relstudy.analysis.verdict.measures import LETTERS_MEAN, MOST_IN_MATRIX
 from relstudy.common.console import print_table
 from relstudy.common.wording import count_of, percent, span
 
 if TYPE_CHECKING:
+    from relstudy.analysis.pipeline import ScoringRun
+    from relstudy.analysis.scoring.groups import Groups
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
     from relstudy.analysis.verdict.standings import Standings
     from relstudy.analysis.verdict.verdict import Verdict
@@ -21,7 +23,18 @@ if TYPE_CHECKING:
 MOST_PAIRS = 12
 
 
-def print_result(result: ScoreResult, verdict: Verdict, verbose: bool) -> None:
+def print_run(run: ScoringRun, verbose: bool) -> None:
+    """The systems, where new ones stand, the groups, and what the judge adds."""
+    _print_result(run.result, run.verdict, verbose)
+    for sentence in run.places:
+        click.echo(sentence)
+    if run.within is not None and run.within.results:
+        _print_groups(run.within)
+    if run.assisted is not None:
+        print_assisted(run.assisted)
+
+
+def _print_result(result: ScoreResult, verdict: Verdict, verbose: bool) -> None:
     """The figures best first, the verdict, who is told apart, and what all this rests on."""
     ranked = verdict.standings
     several = len(ranked.names) > 1
@@ -48,21 +61,18 @@ def result_is_partial(result: ScoreResult) -> bool:
     return any(system.coverage.scored < system.coverage.judged for system in result.systems)
 
 
-def print_groups(by_group: dict[str, ScoreResult], column: str, apart: bool) -> None:
+def _print_groups(within: Groups) -> None:
     """The figures within each group of pairs."""
-    if not by_group:
-        return
     click.echo()
-    header = [column, "pairs", "queries", "system", *_columns(next(iter(by_group.values())))]
+    header = [within.column, "pairs", "queries", "system", *_columns(next(iter(within.results.values())))]
     rows = []
-    for name, result in by_group.items():
+    for name, result in within.results.items():
         for system in result.systems:
             rows.append([name, str(result.pairs["judged"]), str(result.pairs["queries"]), *_row(system)])
     print_table(rows, header, dim=[k for k, name in enumerate(header) if "%" in name])
-    click.echo(
-        f"Mappings are fitted to {'each group alone' if apart else 'all groups together; --apart fits each alone'}."
-    )
-    for name, result in by_group.items():
+    fitted = "each group alone" if within.apart else "all groups together; --apart fits each alone"
+    click.echo(f"Mappings are fitted to {fitted}.")
+    for name, result in within.results.items():
         for note in result.notes:
             click.echo(f"{name}: {note}")
 
@@ -171,12 +181,3 @@ def _print_basis(result: ScoreResult, verbose: bool) -> None:
         click.echo("Every convention: --verbose or --json.")
     for note in result.notes:
         click.echo(note)
-
-
-def print_places(result: ScoreResult, new: Sequence[str]) -> None:
-    """Where new systems stand among those of a saved comparison."""
-    from relstudy.analysis.scoring.saved import place_among
-
-    for name in new:
-        for sentence in place_among(result, name):
-            click.echo(sentence)

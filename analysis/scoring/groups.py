@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,43 @@ from relstudy.analysis.scoring.run import score_candidates
 
 FEWEST_PAIRS = 3
 """A system with fewer pairs in a group has no figures there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """How judged pairs are told apart.
+
+    Parameters
+    ----------
+    column : whose values are the groups' names
+    values : each pair's group, text [pairs]
+    apart : whether each group's mappings are fitted to its own pairs alone
+    """
+
+    column: str
+    values: np.ndarray
+    apart: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The figures within groups of judged pairs.
+
+    Parameters
+    ----------
+    column : whose values are the groups' names
+    apart : whether each group's mappings were fitted to its own pairs alone
+    results : group -> figures
+    """
+
+    column: str
+    apart: bool
+    results: Mapping[str, ScoreResult]
+
+    def as_json(self) -> dict[str, Any]:
+        """The part "by" of what `relstudy score --by` prints as JSON."""
+        within = {name: result.as_json() for name, result in self.results.items()}
+        return {"column": self.column, "mapped_apart": self.apart, "groups": within}
 
 
 def score_by(
@@ -63,12 +100,6 @@ def _mapped_alone(part: JudgedPairs, candidate: Candidate, options: ScoringOptio
         return candidate
     method = candidate.mapped.mapping.method
     return map_scores(part, replace(candidate, mapped=None), replace(options, method=method))
-
-
-def groups_json(column: str, apart: bool, results: Mapping[str, ScoreResult]) -> dict[str, Any]:
-    """The part "by" of what `relstudy score --by` prints as JSON."""
-    within = {name: result.as_json() for name, result in results.items()}
-    return {"column": column, "mapped_apart": apart, "groups": within}
 
 
 def _candidate_within(candidate: Candidate, inside: np.ndarray, pairs: JudgedPairs, part: JudgedPairs) -> Candidate:

@@ -111,6 +111,7 @@ def calibrate_by(
     missing: Sequence[str] | None = None,
     base_column: str | None = None,
     trust_raters: bool = False,
+    with_set_aside: bool = False,
     **options: Any,
 ) -> CalibratedParts:
     """Calibrate the parts of a ratings table that a column tells apart, as `relstudy calibrate --by` does.
@@ -120,7 +121,7 @@ def calibrate_by(
     ratings : what `read_ratings` takes; its parts may be on different scales
     column : of the ratings, or of the pairs, such as "scale" or "paradigm"
     pairs : path of a pairs table, for columns that the ratings lack and for inclusion probabilities
-    columns, values, scale, missing, base_column, trust_raters : as in `read_ratings`
+    columns, values, scale, missing, base_column, trust_raters, with_set_aside : as in `read_ratings`
     options : method, handed_out, clip, force and weigh_raters, as in `calibrate`
 
     Returns
@@ -148,6 +149,7 @@ def calibrate_by(
         column,
         base_column=base_column,
         trust_raters=trust_raters,
+        with_set_aside=with_set_aside,
         reading=Reading.given(columns, values, scale, missing),
         pairs=path,
     )

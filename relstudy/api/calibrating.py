@@ -245,6 +245,11 @@ def calibrate(
     stated: dict[str, Any] = {"columns": columns, "values": values, "scale": scale, "missing": missing}
     if isinstance(ratings, Ratings):
         unread(ratings, Reading.given(**stated))
+        if base_column is not None or trust_raters or with_set_aside:
+            raise RelstudyError(
+                "base_column, trust_raters and with_set_aside say how a table is read, and these ratings were read "
+                "already: give them to read_ratings"
+            )
     else:
         stated |= {"base_column": base_column, "trust_raters": trust_raters, "with_set_aside": with_set_aside}
         ratings = read_ratings(ratings, **stated)

@@ -4,207 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.report import pictures
-from relstudy.analysis.report.best_few import precision_recall_picture
-from relstudy.analysis.report.scored import scores_table
-from relstudy.analysis.scoring.compared import BETTER, INDICES
-from relstudy.analysis.scoring.groups import groups_json, score_by
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.pipeline import score_systems
+from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.outside import Pool
-from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import score_candidates
-from relstudy.analysis.scoring.saved import (
-    SavedComparison,
-    place_among,
-    read_comparison,
-    same_judgments,
-    with_what_was_saved,
-)
-from relstudy.analysis.scoring.systems import candidates_of
-from relstudy.analysis.scoring.undecided import undecided_notes
-from relstudy.analysis.verdict.facts import StudyFacts
-from relstudy.analysis.verdict.verdict import Verdict, verdict_of
+from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, same_judgments, with_what_was_saved
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import Columns, Source, Values, judgments_and_ratings, judgments_of, scores_of, unread
+from relstudy.api.scores import Scores
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import figure_of
 from relstudy.common.groups import groups_of
 from relstudy.common.reading import Reading
-from relstudy.common.shown import Shown
-from relstudy.common.wording import span
 from relstudy.mapping.fitted import FittedMapping, read_mappings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-TITLES = {"pearson": "Correlation", "average_precision": "Average precision", "normalised_rank": "Normalised rank"}
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """The figures within groups of judged pairs.
-
-    Parameters
-    ----------
-    column : whose values are the groups' names
-    apart : whether each group's mappings were fitted to its own pairs alone
-    results : group -> figures
-    """
-
-    column: str
-    apart: bool
-    results: Mapping[str, ScoreResult]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Scores(Shown):
-    """How much of what people value each system captures.
-
-    Parameters
-    ----------
-    result : the figures with their bootstrap replicates, as the command holds them
-    notes : what a person should know, one sentence each
-    judged : the same with an automatic judge's help, or None
-    facts : what is known of the study beyond the scores, None: nothing
-    within : the same within groups of judged pairs, where `by` asked for it
-    """
-
-    result: ScoreResult
-    notes: tuple[str, ...] = ()
-    judged: AssistedScores | None = None
-    facts: StudyFacts | None = None
-    within: Groups | None = None
-
-    @cached_property
-    def verdict(self) -> Verdict:
-        """Who leads, who is tied with whom, how good they are, what is not known and what would settle it, by people's
-        ratings alone: printed, it is sentences; `.standings` has ranks with ties, `.as_json()` everything."""
-        return verdict_of(self.result, self.facts)
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row per system: raw and mapped correlations, average precision, normalised rank and graded measures, each
-        with the ends of its interval (_low, _high), pairs scored, and the mapping."""
-        return self.result.table()
-
-    @property
-    def groups(self) -> pd.DataFrame:
-        """The rows of `.table` within each group of judged pairs, under the column that `by` named; empty without."""
-        if self.within is None:
-            return pd.DataFrame()
-        parts = [
-            part.table().assign(**{self.within.column: name})[[self.within.column, *part.table().columns]]
-            for name, part in self.within.results.items()
-        ]
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-    @property
-    def comparisons(self) -> pd.DataFrame:
-        """One row per pair of systems and index: difference (first minus second) with its interval, p-value, p-value
-        after Holm's correction, and which is better."""
-        rows = []
-        for each in self.result.comparisons:
-            row = each.as_json()
-            difference = row.pop("difference")
-            ends = {"difference_low": difference["low"], "difference_high": difference["high"]}
-            rows.append({**row, "difference": difference["value"], **ends})
-        names = ["first", "second", "index", "difference", "difference_low", "difference_high", "p_value", "p_holm"]
-        return pd.DataFrame(rows, columns=[*names, "better", "pairs"])
-
-    @property
-    def curves(self) -> pd.DataFrame:
-        """Precision and recall by threshold, for each system."""
-        curves = [each.curve.assign(system=each.name) for each in self.result.systems]
-        return pd.concat(curves, ignore_index=True)[["system", "threshold", "precision", "recall"]]
-
-    @property
-    def per_query(self) -> pd.DataFrame:
-        """One row per system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN
-        where a query does not define it."""
-        return self.result.per_query
-
-    @property
-    def conventions(self) -> dict[str, Any]:
-        """Every choice behind the numbers, by name."""
-        return dict(self.result.conventions)
-
-    def summary(self) -> dict[str, Any]:
-        """Everything that `relstudy score --json` prints."""
-        content = self.result.as_json() if self.judged is None else self.judged.into(self.result.as_json())
-        content["verdict"] = self.verdict.as_json()
-        if self.within is not None:
-            content["by"] = groups_json(self.within.column, self.within.apart, self.within.results)
-        return content
-
-    @property
-    def assisted(self) -> pd.DataFrame:
-        """With a judge, one row per system and index: the figure and its ends with the judge's help, of people alone
-        (people_), how much of the judge's corrections was taken (lambda_), and the widths' ratio."""
-        if self.judged is None:
-            raise RelstudyError("there is no judge: score(..., judge=table) takes one")
-        return self.judged.table()
-
-    def plot(self, kind: str = "precision-recall") -> Figure:
-        """A picture of the result.
-
-        Parameters
-        ----------
-        kind : "precision-recall", or one index with its intervals: "pearson", "average_precision", "normalised_rank"
-        """
-        if kind == "precision-recall":
-            picture = precision_recall_picture(self.result)
-            if picture is None:
-                raise RelstudyError("there is no precision-recall curve: no pair is relevant, or weights are not known")
-            return figure_of(picture)
-        if kind not in INDICES:
-            raise RelstudyError(
-                f"there is no picture {kind!r} of scores; there are: precision-recall, {', '.join(INDICES)}"
-            )
-        estimates = {each.name: each.estimate(kind) for each in self.result.systems}
-        panel = pictures.Panel(f"{TITLES[kind]} ({BETTER[kind]} is better)", estimates)
-        return figure_of(lambda: pictures.intervals([panel]))
-
-    def to_latex(self) -> str:
-        """The table of systems for a paper: booktabs, an interval below its number."""
-        return scores_table(self.result).latex()
-
-    def heading(self) -> str:
-        """How many systems against how many judgments."""
-        numbers = self.result.pairs
-        return (
-            f"{len(self.result.systems)} systems against {numbers['judged']:,} judged pairs of {numbers['queries']:,} "
-            f"queries, {numbers['relevant']:,.6g} relevant ({self.result.conventions['relevant']})"
-        )
-
-    def overview(self) -> pd.DataFrame:
-        """The three indices by which systems are compared, with their intervals."""
-        rows = []
-        for system in self.result.systems:
-            row: dict[str, Any] = {"system": system.name}
-            for index in INDICES:
-                estimate = system.estimate(index)
-                ends = "" if estimate.low is None else f" ({span(estimate.low, estimate.high)})"
-                row[TITLES[index].lower()] = "–" if estimate.value is None else f"{estimate.value:.3f}{ends}"
-            rows.append(row)
-        return pd.DataFrame(rows)
-
-    def remarks(self) -> Sequence[str]:
-        """The verdict's headline, and what a person should know."""
-        return [self.verdict.headline, *self.notes]
 
 
 def score(
@@ -283,6 +103,7 @@ def score(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
     >>> judgments = pd.DataFrame({**pairs, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
     >>> result = score(pd.DataFrame({**pairs, "new": [0.9, 0.2, 0.4, 0.3]}), judgments, threshold=3, replicates=50)
@@ -319,27 +140,13 @@ def score(
         raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
     table, file = scores_of(scores, columns)
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
-    pairs = JudgedPairs.of(judged)
-    candidates, unmapped = candidates_of([(file, table)], pairs, options, fitted, stated=directions)
-    new = [candidate.name for candidate in candidates]
-    candidates = candidates if saved is None else saved.beside(candidates)
-    result = score_candidates(pairs, candidates, options)
-    within = None
-    if by is not None:
-        groups = _groups(judgments, judged, by)
-        within = Groups(by, apart, score_by(pairs, candidates, groups, options, apart=apart))
-    pool = Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None
-    outside = [] if pool is None else pool.notes([table], candidates, judged.frame)
-    outside += undecided_notes([table], candidates, judged)
-    assisted = None
-    if judge is not None:
-        by_system = {str(name): rows for name, rows in table.groupby("system", sort=False)}
-        assisted = assist_scores(pairs, candidates, by_system, read_judge(judge), options)
-    read = (*judged.notes, *table.attrs.get("notes", []), *unmapped)
-    helped = () if assisted is None else assisted.notes
-    result = replace(result, notes=(*read, *result.notes, *outside, *helped))
-    placed = [sentence for name in new for sentence in place_among(result, name)] if saved is not None else []
-    return Scores(result, (*result.notes, *placed), assisted, StudyFacts.of(judged, result), within)
+    run = score_systems(
+        judged, [(file, table)], options, fitted=fitted, stated=directions, saved=saved,
+        judge=None if judge is None else read_judge(judge),
+        grouping=None if by is None else Grouping(by, _groups(judgments, judged, by), apart),
+        pool=Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None,
+    )  # fmt: skip
+    return Scores(run)
 
 
 def _judged(

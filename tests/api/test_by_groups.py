@@ -71,3 +71,15 @@ def test_one_rater_against_the_others_is_the_command(folder: Path) -> None:
     told = printed("calibrate", folder / "ratings.csv", *options)
     assert panel.compare("r1", folder / "scores.csv") == told
     assert panel.compare("r1")["systems"] == {}
+
+
+def test_raters_who_were_set_aside_are_taken_where_that_is_said_and_never_silently_not(folder: Path) -> None:
+    ratings = pd.read_csv(folder / "ratings.csv").assign(set_aside=lambda frame: frame["rater_id"] == "r3")
+    ratings["paradigm"] = np.where(ratings["query_id"] < "q4", "image", "text")
+    for asked, raters in ((False, [3, 3]), (True, [4, 4])):
+        parts = rs.calibrate_by(ratings, "paradigm", method="mean", with_set_aside=asked)
+        assert parts.table["raters"].tolist() == raters
+    read = rs.read_ratings(ratings)
+    for said in ({"with_set_aside": True}, {"trust_raters": True}, {"base_column": "block"}):
+        with pytest.raises(rs.RelstudyError, match="these ratings were read already: give them to read_ratings"):
+            rs.calibrate(read, **said)

@@ -1,0 +1,125 @@
+"""Systems against judgments, from score tables to the verdict: what `relstudy score` and `relstudy.score` both do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from relstudy.analysis.judges.run import AssistedScores, assist_scores
+from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.outside import Pool
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.run import score_candidates
+from relstudy.analysis.scoring.saved import SavedComparison, place_among, save_comparison
+from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.analysis.scoring.undecided import undecided_notes
+from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.verdict import Verdict, verdict_of
+from relstudy.calibration.judgments import Judgments
+from relstudy.common.console import progress
+from relstudy.mapping.fitted import FittedMapping
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringRun:
+    """What came of a scoring run.
+
+    Parameters
+    ----------
+    result : the figures, with everything that a person should know as notes
+    candidates : the systems, those of the saved comparison first
+    pairs : the judged pairs
+    facts : what is known of the study beyond the scores
+    assisted : the same with an automatic judge's help; None: without a judge
+    within : the same within groups of judged pairs; None: without groups
+    places : where the new systems stand among those of a saved comparison, as sentences
+    """
+
+    result: ScoreResult
+    candidates: Sequence[Candidate]
+    pairs: JudgedPairs
+    facts: StudyFacts
+    assisted: AssistedScores | None = None
+    within: Groups | None = None
+    places: tuple[str, ...] = ()
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads, who is tied with whom, how good they are, by people's ratings alone."""
+        return verdict_of(self.result, self.facts)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, as plain JSON."""
+        content = self.result.as_json() if self.assisted is None else self.assisted.into(self.result.as_json())
+        content["verdict"] = self.verdict.as_json()
+        if self.within is not None:
+            content["by"] = self.within.as_json()
+        return content
+
+    def save(self, path: str) -> None:
+        """Keep the comparison for a later `against`."""
+        save_comparison(self.pairs, list(self.candidates), self.result.options, path)
+
+
+def score_systems(
+    judgments: Judgments,
+    tables: Sequence[tuple[str, pd.DataFrame]],
+    options: ScoringOptions,
+    *,
+    fitted: Mapping[str, FittedMapping],
+    stated: Iterable[str] = (),
+    saved: SavedComparison | None = None,
+    judge: JudgeTable | None = None,
+    grouping: Grouping | None = None,
+    pool: Pool | None = None,
+) -> ScoringRun:
+    """Score the systems of some tables against judgments.
+
+    Parameters
+    ----------
+    judgments : of people, on their scale
+    tables : what each is called, and its scores: system, query_id, result_id, score
+    fitted : mappings by system; others are fitted here
+    stated : systems whose direction the options state ("*" for all)
+    saved : a comparison among whose systems these are placed
+    judge : an automatic judge's grades of many more pairs
+    grouping : also score within groups of the judged pairs
+    pool : of the study; results outside it are named
+
+    Raises
+    ------
+    RelstudyError
+        where a system scores too few of the judged pairs, or is in the saved comparison by that name
+    """
+    pairs = JudgedPairs.of(judgments)
+    candidates, unmapped = candidates_of(
+        tables, pairs, options, fitted, stated=stated,
+        progress=lambda systems: progress(systems, "mapping", len(systems)),
+    )  # fmt: skip
+    whole = [table for _, table in tables]
+    outside = [] if pool is None else pool.notes(whole, candidates, judgments.frame)
+    outside += undecided_notes(whole, candidates, judgments)
+    new = [candidate.name for candidate in candidates]
+    candidates = candidates if saved is None else saved.beside(candidates)
+    result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))
+    within = None
+    if grouping is not None:
+        results = score_by(pairs, candidates, grouping.values, options, apart=grouping.apart)
+        within = Groups(grouping.column, grouping.apart, results)
+    assisted = None
+    if judge is not None:
+        by_system = {str(name): rows for table in whole for name, rows in table.groupby("system", sort=False)}
+        assisted = assist_scores(pairs, candidates, by_system, judge, options)
+    read = [note for table in whole for note in table.attrs.get("notes", [])]
+    helped = () if assisted is None else assisted.notes
+    result = replace(result, notes=(*judgments.notes, *read, *unmapped, *result.notes, *outside, *helped))
+    places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
+    return ScoringRun(result, candidates, pairs, StudyFacts.of(judgments, result), assisted, within, tuple(places))

@@ -1,0 +1,77 @@
+"""The blocks of a ratings table: the base block, marked or rated by everyone, and what is set aside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import Fault, TableError
+from relstudy.common.tables import Checked
+
+BLOCKS = ("base", "unique")
+ASIDE = ("check", "repeat", "practice")
+"""Blocks of the app's export that are no ratings to calibrate: attention checks, repeated pairs, practice."""
+TRUE, FALSE = ("true", "1", "1.0", "yes", "base"), ("false", "0", "0.0", "no", "unique", "")
+LEAST_UNDECLARED = 10
+"""So many pairs that all raters rated are a base block though nobody declared one; fewer may be an accident."""
+
+
+def rows_aside(table: Checked) -> np.ndarray:
+    """Rows of checks, repeated pairs and practice, bool [rows]."""
+    if "block" not in table.frame:
+        return np.zeros(len(table.frame), dtype=bool)
+    return table.frame["block"].astype("str").str.strip().isin(ASIDE).to_numpy(dtype=bool)
+
+
+def marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:
+    """Which rows the table marks as base, and the rule in words; None when it marks none."""
+    if "block" in table.frame:
+        block = table.frame["block"].astype("str").str.strip()
+        table.add(~block.isin([*BLOCKS, *ASIDE, ""]), "block", "base or unique is allowed (or check, repeat, practice)")
+        base = (block == "base").to_numpy()
+        if base.any():
+            return base, "column block"
+    if base_column is None:
+        return None
+    table.require(base_column)
+    values = table.frame[base_column].astype("str").str.strip().str.lower()
+    table.add(~values.isin([*TRUE, *FALSE]), base_column, "true or false (1 or 0, yes or no) is allowed")
+    base = values.isin(TRUE).to_numpy()
+    if not base.any():
+        table.fault(base_column, "no row is true, so this column marks no base block")
+    return base, f"column {base_column}"
+
+
+def check_base_is_of_pairs(table: Checked, frame: pd.DataFrame) -> None:
+    """Note as faults the rows whose pair an earlier row marks the other way."""
+    pair = ["query_id", "result_id"]
+    first = frame.groupby(pair, sort=False)["base"].transform("first")
+    differing = frame.loc[first != frame["base"], [*pair, "base"]]
+    table.more += max(len(differing) - TableError.SHOWN, 0)
+    for row, query, result, base in differing.head(TableError.SHOWN).itertuples():
+        allowed = (
+            f"query_id {query}, result_id {result} is marked the other way in an earlier row; a pair is in the base "
+            "block for everyone or for no one"
+        )
+        table.faults.append(Fault(table.file, table.row(row), None, "base" if base else "not base", allowed))
+
+
+def rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | None]:
+    """The pairs that every rater rated, as a base block that nobody declared; the rule, and what to tell of it.
+
+    A handful of such pairs may be an accident; where not all pairs are such, ten are needed.
+    """
+    raters = frame["rater_id"].nunique()
+    counts = frame.groupby(["query_id", "result_id"], sort=False)["rating"].transform("size")
+    base = (counts == raters).to_numpy()
+    if not base.any():
+        return base, None, None
+    pairs = int(base.sum() / raters)
+    named = f"the {pairs} pair{'s' * (pairs > 1)} that every rater rated"
+    if pairs >= LEAST_UNDECLARED or base.all():
+        return base, named, None
+    note = (
+        f"{named} {'are' if pairs > 1 else 'is'} not taken for a base block, which takes {LEAST_UNDECLARED} unless it "
+        "is declared (a column block, or --base-column)"
+    )
+    return np.zeros(len(frame), dtype=bool), None, note
