@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
-from relstudy.common.scales import SCALE_COLUMNS, Scale
+from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.outcomes import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
@@ -49,6 +51,38 @@ COLUMNS = (
 FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
 
 
+PART = 10_000  # rows that are looked at together
+
+
+@dataclass(frozen=True)
+class _ScaleCells:
+    """What every rating of a block has of its scale."""
+
+    name: str
+    columns: dict[str, float | None]
+
+
+_NO_SCALE = _ScaleCells("", dict.fromkeys(SCALE_COLUMNS))  # of a block that has left the study
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What the study says of its ratings: scales by block, pairs with known answers, and how blocks are handed out."""
+
+    scales: dict[str, _ScaleCells]
+    known_pairs: dict[str, KnownPair]
+    hand_outs: dict[str, HandOut]
+
+    def passed(self, pair_id: str, rating: float | None) -> str:
+        """Whether an answer is one of those expected; empty where none is."""
+        known = self.known_pairs.get(pair_id)
+        return "" if known is None else "yes" if rating in known.expected else "no"
+
+    def handed_out(self, kind: str, block: str) -> str:
+        """How a pair came to its rater; empty for all but unique pairs."""
+        return self.hand_outs.get(block, HandOut.RANDOM).value if kind == "unique" else ""
+
+
 def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.DataFrame:
     """Every rating, in the order given.
 
@@ -58,9 +92,14 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a
     row, with its number in `revision`. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
-    scales = {block.name: block.scale for block in study.blocks}
-    known_pairs = known_pair_ids(study)
-    hand_outs = _hand_outs(study)
+    rules = _Rules(
+        {block.name: _ScaleCells(block.scale.name, block.scale.columns()) for block in study.blocks},
+        known_pair_ids(study),
+        _hand_outs(study),
+    )
+    columns = [*COLUMNS, *(["revision"] if history else [])]
+    cells: dict[str, list[Any]] = {column: [] for column in columns}
+    same: dict[Any, Any] = {}  # ids come again and again: each is kept once
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
@@ -69,8 +108,11 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
         every_revision=history,
     )
     with store.read() as connection:
-        rows = [_record(row, scales, known_pairs, hand_outs) for row in connection.execute(query)]
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(["revision"] if history else [])])
+        for part in connection.execute(query).partitions(PART):
+            records = _columns(part, rules)
+            for column, kept in cells.items():
+                kept.extend(same.setdefault(value, value) if type(value) is str else value for value in records[column])
+    frame = pd.DataFrame({column: pd.Series(cells.pop(column)) for column in columns})
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
     return _as_drawn(frame.astype({**numbers, "rank": "Int64", "version": "Int64"}), study)
 
@@ -132,38 +174,23 @@ def _hand_outs(study: Study) -> dict[str, HandOut]:
     }
 
 
-def _record(
-    row: sa.Row[Any], scales: dict[str, Scale], known_pairs: dict[str, KnownPair], hand_outs: dict[str, HandOut]
-) -> dict[str, Any]:
-    kind = row.block if row.kind == "pair" else row.kind
-    scale = scales.get(row.study_block)
-    passed = ""
-    if row.pair_id in known_pairs:
-        passed = "yes" if row.rating in known_pairs[row.pair_id].expected else "no"
+def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Sequence[Any]]:
+    """The columns of the export for some rows of the query."""
+    given: dict[str, Sequence[Any]] = dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True))
+    kinds = [block if kind == "pair" else kind for block, kind in zip(given["block"], given["kind"], strict=True)]
+    scales = [rules.scales.get(block, _NO_SCALE) for block in given["study_block"]]
     return {
-        "rater_id": row.rater_id,
-        "pair_id": row.pair_id,
-        "query_id": row.query_id,
-        "result_id": row.result_id,
-        "scale": "" if scale is None else scale.name,
-        "rating": row.rating,
-        "seconds": round(row.seconds, 3),
-        "block": kind,
-        "rated_at": datetime.fromtimestamp(row.rated_at, UTC).isoformat(timespec="milliseconds"),
-        "study_block": row.study_block,
-        "surplus": int(bool(row.surplus)),
-        "passed": passed,
-        "revisions": row.revision,
-        "revision": row.revision,
-        "position": row.position,
-        "handed_out": hand_outs.get(row.study_block, HandOut.RANDOM).value if kind == "unique" else "",
-        "inclusion_probability": row.inclusion_probability,
-        "query_probability": row.query_probability,
-        "source": row.source,
-        "rank": row.rank,
-        "version": row.version,
-        "set_aside": int(row.outcome in LEFT_OUT),
-        **(dict.fromkeys(SCALE_COLUMNS) if scale is None else scale.columns()),
+        **given,
+        "scale": [scale.name for scale in scales],
+        "seconds": [round(seconds, 3) for seconds in given["seconds"]],
+        "block": kinds,
+        "rated_at": [datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds") for at in given["rated_at"]],
+        "surplus": [int(bool(surplus)) for surplus in given["surplus"]],
+        "passed": [rules.passed(pair, rating) for pair, rating in zip(given["pair_id"], given["rating"], strict=True)],
+        "revisions": given["revision"],
+        "handed_out": [rules.handed_out(*asked) for asked in zip(kinds, given["study_block"], strict=True)],
+        "set_aside": [int(outcome in LEFT_OUT) for outcome in given["outcome"]],
+        **{column: [scale.columns[column] for scale in scales] for column in SCALE_COLUMNS},
     }
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import IO, Any
 
 import pandas as pd
-from flask import Blueprint, Response, abort, g, jsonify, request
+from flask import Blueprint, abort, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
@@ -20,11 +20,12 @@ from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
 from relstudy.studyapp.web.admin.researchers import note
+from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 
-ROWS = 1000  # in each part of the stream
+ROWS = 1000  # that are written at a time
 View = Callable[..., ResponseReturnValue]
 
 
@@ -73,15 +74,14 @@ def refusal(error: HTTPException) -> ResponseReturnValue:
 def status() -> ResponseReturnValue:
     """How far the ratings have come."""
     here = current_site()
-    return jsonify(study_status(here.store, here.study).as_json())
+    with one_at_a_time():
+        return jsonify(study_status(here.store, here.study).as_json())
 
 
 @blueprint.get("/ratings")
 @token_required("viewer")
 def ratings() -> ResponseReturnValue:
     """The rows of the export, one JSON object a line."""
-    here = current_site()
-    table = ratings_table(here.store, here.study)
     since = request.args.get("since", "")
     if since:
         try:
@@ -89,14 +89,19 @@ def ratings() -> ResponseReturnValue:
             moment = moment.tz_localize("UTC") if moment.tzinfo is None else moment
         except ValueError:
             abort(400, description=f"since is {since[:40]!r}; a time such as 2026-01-31T12:00:00+00:00 is needed")
-        table = table[pd.to_datetime(table["rated_at"], utc=True, format="ISO8601") > moment]
-    note(g.account, "read ratings", str(len(table)))
+    here = current_site()
+    with one_at_a_time():
+        table = ratings_table(here.store, here.study)
+        if since:
+            table = table[pd.to_datetime(table["rated_at"], utc=True, format="ISO8601") > moment]
+        note(g.account, "read ratings", str(len(table)))
+        return send_written(functools.partial(_write_lines, table), "application/x-ndjson")
 
-    def lines() -> Iterator[str]:
-        for start in range(0, len(table), ROWS):
-            yield table.iloc[start : start + ROWS].to_json(orient="records", lines=True, double_precision=15)
 
-    return Response(lines(), mimetype="application/x-ndjson")
+def _write_lines(table: pd.DataFrame, file: IO[bytes]) -> None:
+    for start in range(0, len(table), ROWS):
+        part = table.iloc[start : start + ROWS].to_json(orient="records", lines=True, double_precision=15)
+        file.write(part.encode())
 
 
 @blueprint.post("/invites")

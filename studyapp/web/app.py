@@ -23,7 +23,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import api, pictures, preview, webhook
+from relstudy.studyapp.web import api, large, pictures, preview, webhook
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening, withdrawal
@@ -134,7 +134,7 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
     texts = current_site().texts
     reasons_by_status = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
     reasons = {"link": "error.link", "invited": "error.invited", "role": "error.role"}
-    reasons |= {"form": "refused.form", "session": "refused.session"}
+    reasons |= {large.BUSY: "error.making", "form": "refused.form", "session": "refused.session"}
     if error.description == "parameter":
         text = texts("error.parameter", name=current_site().study.entry.id_parameter)
     elif error.description in reasons:

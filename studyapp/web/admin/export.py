@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.figures import recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required, role_required
+from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 
@@ -43,23 +44,25 @@ def download_ratings() -> ResponseReturnValue:
     """The ratings, as `relstudy export` writes them."""
     here = current_site()
     history = request.args.get("history") == "yes"
-    table = ratings_table(here.store, here.study, history=history)
-    scale = request.args.get("scale", "")
-    if scale:
-        table = table[table["scale"] == scale]
-    if request.args.get("surplus") == "no":
-        table = table[table["surplus"] == 0]
-    return _download(table, "ratings-history.csv" if history else "ratings.csv")
+    with one_at_a_time():
+        table = ratings_table(here.store, here.study, history=history)
+        scale = request.args.get("scale", "")
+        if scale:
+            table = table[table["scale"] == scale]
+        if request.args.get("surplus") == "no":
+            table = table[table["surplus"] == 0]
+        return _download(table, "ratings-history.csv" if history else "ratings.csv")
 
 
 @blueprint.get("/export/people.csv")
 @role_required("editor")
 def download_people() -> ResponseReturnValue:
     """One row per rater."""
-    return _download(people_table(current_site().store, current_site().study), "people.csv")
+    with one_at_a_time():
+        return _download(people_table(current_site().store, current_site().study), "people.csv")
 
 
 def _download(table: Any, name: str) -> Response:
-    response = Response(table.to_csv(index=False, lineterminator="\n"), mimetype="text/csv")
+    response = send_written(lambda file: table.to_csv(file, index=False, lineterminator="\n", mode="wb"), "text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{current_site().study.id}-{name}"'
     return response

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 from flask import current_app
 
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import Status, study_status
+from relstudy.studyapp.web.large import is_being_made, one_at_a_time
 from relstudy.studyapp.web.site import current_site
 
 FRESH = 5.0  # seconds that the figures may be old
@@ -19,14 +21,23 @@ def recent_figures() -> tuple[Status, StudyStatistics]:
     """Status and statistics, a little while old."""
     cache = current_app.extensions.setdefault("relstudy-figures", {})
     kept = cache.get("figures")
+    if kept is None or (time.monotonic() > kept[0] and not is_being_made()):
+        with one_at_a_time():
+            kept = _fresh_figures(cache)
+    status, statistics = kept[1]
+    return status, statistics
+
+
+def _fresh_figures(cache: dict[str, Any]) -> tuple[float, tuple[Status, StudyStatistics]]:
+    """The figures, and until when they are fresh; those that somebody else has just worked out."""
+    kept: tuple[float, tuple[Status, StudyStatistics]] | None = cache.get("figures")
     if kept is None or time.monotonic() > kept[0]:
         here = current_site()
         began = time.monotonic()
-        fresh = (study_status(here.store, here.study), study_statistics(here.store, here.study))
+        figures = (study_status(here.store, here.study), study_statistics(here.store, here.study))
         ended = time.monotonic()
-        kept = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), fresh)
-    status, statistics = kept[1]
-    return status, statistics
+        kept = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), figures)
+    return kept
 
 
 def forget_figures() -> None:

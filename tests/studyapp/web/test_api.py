@@ -7,18 +7,21 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from werkzeug.serving import make_server
+from werkzeug.test import create_environ, run_wsgi_app
+from werkzeug.wsgi import FileWrapper
 
 import relstudy as rs
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
 from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.web import api
+from relstudy.studyapp.web import api, large
 from relstudy.studyapp.web.mount import mounted
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made
@@ -186,3 +189,20 @@ def test_a_redirection_does_not_take_the_token_along(made: Made) -> None:
     with served(made, "") as address, pytest.raises(rs.RelstudyError, match="302"):
         rs.study(address, "rst_x").status()
     assert asked == ["/api/status"]
+
+
+def test_one_large_table_is_made_at_a_time_and_no_thread_waits_for_its_reader(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large, "PATIENCE", 0.0)
+    token = token_of(made, "nightly")
+    with made.app.app_context(), large.one_at_a_time():
+        for path in ("/api/ratings", "/api/status"):
+            status, body = ask(made, path, token)
+            assert status == 503 and json.loads(body)["error"] == large.BUSY
+        assert made.app.test_client().get("/consent").status_code == 200
+    given: list[Any] = []
+    environ = create_environ("/api/ratings", headers={"Authorization": f"Bearer {token}"})
+    environ["wsgi.file_wrapper"] = lambda file, *size: given.append(file) or FileWrapper(file)
+    run_wsgi_app(made.app, environ)
+    assert len(given) == 1, "the server sends a file by itself"

@@ -1,0 +1,41 @@
+"""Answers that take long to make: one at a time in each worker, and sent without a thread that waits for its reader."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from flask import Response, abort, send_file
+
+BUSY = "another table is being made; please try again in a minute"
+PATIENCE = 2.0  # seconds that somebody waits for another's to be ready
+_TURN = threading.Lock()  # of the worker, whose threads all studies of a host share
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Make something large inside the block; 503 where another is being made, so that raters keep the other threads."""
+    if not _TURN.acquire(timeout=PATIENCE):
+        abort(503, description=BUSY)
+    try:
+        yield
+    finally:
+        _TURN.release()
+
+
+def is_being_made() -> bool:
+    """Whether something large is being made in this worker."""
+    return _TURN.locked()
+
+
+def send_written(write: Callable[[IO[bytes]], object], mimetype: str) -> Response:
+    """Send what `write` writes into a file, which the server reads by itself as fast as the receiver takes it."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by the answer)
+    write(file)
+    file.seek(0)
+    response = send_file(file, mimetype=mimetype)
+    response.headers["Cache-Control"] = "no-store"
+    return response
