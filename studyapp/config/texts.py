@@ -363,6 +363,8 @@ ENGLISH: dict[str, str] = {
         "A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept."
     ),
     "admin.invite.how": "How many",
+    "admin.invite.group": "Group",
+    "admin.invite.any": "chosen when they start",
     "admin.invite.make": "Make links",
     "admin.invite.count": "Choose a number from 1 to {most}.",
     "admin.invite.made": "{count} new links. Copy them now; they cannot be shown again.",

@@ -113,11 +113,14 @@ def invites() -> ResponseReturnValue:
     except RecursionError:  # nested without end
         given = None
     count = given.get("count") if isinstance(given, dict) else None
+    group = given.get("group", "") if isinstance(given, dict) else ""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_LINKS:
         abort(400, description=f'a JSON object with "count", 1 to {MOST_LINKS}, is needed')
+    if not isinstance(group, str):
+        abort(400, description='"group" is the name of a group')
     here = current_site()
     try:
-        made = invitations.invite(here.store, here.study, count)
+        made = invitations.invite(here.store, here.study, count, group=group)
     except RelstudyError as error:
         abort(400, description=str(error))
     forget_figures()

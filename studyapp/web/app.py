@@ -53,6 +53,7 @@ def create_app(
     secure: bool | None = None,
     only_preview: bool = False,
     host: HostAccess | None = None,
+    address: str = "",
 ) -> Flask:
     """The app that serves a study folder; the database must be up to date (`assignment.synchronisation.prepare`).
 
@@ -63,6 +64,7 @@ def create_app(
     secure : whether cookies are for https only; default: whether the study's url begins with https
     only_preview : show the study's pages, and let nobody rate
     host : where the study is one of several on a host
+    address : the study's public address, where its host was told one
     """
     study = Study.load(folder)
     secret = read_secret(folder)
@@ -88,6 +90,7 @@ def create_app(
         store=database,
         signer=Signer(secret),
         at_start=study,
+        address=address,
         account_folders=(Path(folder), host.folder) if host else (Path(folder),),
         link_limit=Limit(database, "link", 30, GUESSING_SECONDS, secret),
         password_limit=_password_limit(host) if host else Limit(database, "password", 10, GUESSING_SECONDS, secret),

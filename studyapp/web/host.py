@@ -60,7 +60,7 @@ def run_host(hosting: Hosting) -> None:
     listener = listen(hosting.host, hosting.port)
     local = f"http://{shown_host(hosting.host)}:{listener.getsockname()[1]}"
     url = hosting.url or local
-    studies = HostedStudies(hosting.places, url, secure=url.startswith("https://"))
+    studies = HostedStudies(hosting.places, url, secure=url.startswith("https://"), url_is_given=bool(hosting.url))
     for name, folder in studies.listed().items():
         if not NAME.fullmatch(name) or name in RESERVED:
             say(

@@ -59,12 +59,14 @@ class HostedStudies:
     places : folders, each a study or a folder of studies; a study has the name of its folder
     url : the host's public address
     secure : whether cookies are for https only
+    url_is_given : whether somebody said that address; else links made on a page lead where the page was asked for
     """
 
-    def __init__(self, places: Sequence[Path], url: str, secure: bool) -> None:
+    def __init__(self, places: Sequence[Path], url: str, secure: bool, *, url_is_given: bool = False) -> None:
         self.places = [place.resolve() for place in places]
         self.url = url.rstrip("/")
         self.secure = secure
+        self.url_is_given = url_is_given
         self._open: dict[str, HostedStudy] = {}
         self._refused: dict[str, float] = {}  # when each may be tried again
         self._trying: set[str] = set()
@@ -150,7 +152,8 @@ class HostedStudies:
                 is_new = not self._at_work or not (folder / "admin.setup").exists()
                 link = make_setup_link(folder) if is_new and not self._has_owner() else None
             store = Store.of_study(folder, kept=KEPT_CONNECTIONS)
-            app = create_app(folder, store=store, secure=self.secure, host=self.access)
+            stated = address if self.url_is_given else ""
+            app = create_app(folder, store=store, secure=self.secure, host=self.access, address=stated)
         except BaseException:
             if store is not None:
                 store.dispose()

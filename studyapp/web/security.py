@@ -48,7 +48,7 @@ def _redirect_below_mount(response: Response) -> Response:
     """The pages redirect within the study, whose mount is put before it here. The router, which knows the mount,
     redirects to the host that the request named, and anybody may name any: the path is enough."""
     target = urlsplit(response.location or "")
-    if target.netloc and target.netloc == request.host:
+    if target.scheme and target.netloc == request.host:  # which is empty where the request names none that can be
         response.location = urlunsplit(("", "", "/" + target.path.lstrip("/"), target.query, ""))
     elif response.location and not target.netloc:
         response.location = at(response.location)

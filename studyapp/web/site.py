@@ -83,6 +83,7 @@ class Site:
     passphrase_limit: Limit
     join_limit: Limit
     at_start: Study
+    address: str = ""
     account_folders: tuple[Path, ...] = ()
     _served: Served | None = field(default=None, repr=False)
     _state: tuple[float, str] = field(default=(0.0, ""), repr=False)

@@ -28,14 +28,16 @@ class InvitePage:
     personal: bool
     crowd: str
     open: bool
+    groups: tuple[str, ...] = ()
     links: tuple[invitations.Invitation, ...] = ()
     message: str = ""
     most: int = MOST_LINKS
 
 
 def public_address() -> str:
-    """Where invitations lead: the study's url, else what this request asked."""
-    return (current_site().study.url or request.root_url).rstrip("/")
+    """Where invitations lead: the study's url, else below its host's, else what this request asked."""
+    here = current_site()
+    return (here.study.url or here.address or request.root_url).rstrip("/")
 
 
 def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
@@ -44,7 +46,9 @@ def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = 
     rules = study.entry.rules
     crowd = invitations.crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(rules))
-    return InvitePage("invite", base, "personal" in rules, base + crowd if crowd else "", is_open, links, message)
+    groups = tuple(group.name for group in study.groups)
+    shown_crowd = base + crowd if crowd else ""
+    return InvitePage("invite", base, "personal" in rules, shown_crowd, is_open, groups, links, message)
 
 
 @blueprint.get("/invite")
@@ -63,7 +67,7 @@ def make_links() -> ResponseReturnValue:
     if not 1 <= count <= MOST_LINKS:
         return show("admin/invite.html", _invite_page(message=here.texts("admin.invite.count", most=MOST_LINKS))), 422
     try:
-        links = invitations.invite(here.store, here.study, count)
+        links = invitations.invite(here.store, here.study, count, group=request.form.get("group", ""))
     except RelstudyError as error:
         return show("admin/invite.html", _invite_page(message=str(error))), 422
     forget_figures()

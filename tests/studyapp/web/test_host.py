@@ -18,6 +18,7 @@ from werkzeug.test import Client
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.serving_lock import nobody_serves
 from relstudy.studyapp.database.store import Store
@@ -223,3 +224,16 @@ def test_the_command_serves_what_is_there_and_what_is_put_there_and_says_so(tmp_
     finally:
         server.stop()
     assert sys.platform == "win32" or (place / "two/study.db").exists()
+
+
+def test_invitations_lead_to_the_hosts_address_whatever_host_a_request_names(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "studies" / "one", **SIZES)
+    token = make_token(folder, "maker", "editor")
+    studies = HostedStudies([tmp_path / "studies"], "https://lab.example.org/s", secure=True, url_is_given=True)
+    try:
+        asked = {"headers": {"Authorization": f"Bearer {token}", "Host": "evil.example"}, "json": {"count": 1}}
+        answer = Client(mounted(host_app(studies), "/s")).post("/s/one/api/invites", **asked)
+        assert answer.json is not None, answer.text
+        assert answer.json["invites"][0]["link"].startswith("https://lab.example.org/s/one/enter/")
+    finally:
+        studies.close()

@@ -204,3 +204,9 @@ def test_without_a_named_proxy_no_forwarded_header_is_believed() -> None:
     with echoing(None) as ask:
         told = ask("127.0.0.1", FORGED)
     assert told["REMOTE_ADDR"] == "127.0.0.1" and _told(told) == OWN
+
+
+def test_a_redirection_keeps_to_the_path_whatever_host_is_named(make_local: Callable[..., Made]) -> None:
+    client = Client(mounted(make_local(**SMALL).app, PATH))
+    for host in ("localhost", "evil.example", "[", "a@evil.example", "a b"):
+        assert client.get(f"{PATH}/admin", headers={"Host": host}).location == f"{PATH}/admin/", host

@@ -16,8 +16,10 @@ from flask.testing import FlaskClient
 
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.leases import read_leases
+from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments
@@ -169,6 +171,30 @@ def test_links_made_on_the_page_let_people_in_and_are_shown_once(make_lab: Calla
     assert not re.findall(r"/enter/[\w-]+", admin.get("/admin/invite").text)
     for wrong in ("0", "501", "-1", "many", ""):
         assert lab.post(admin, "/admin/invite", count=wrong)[0] == 422
+
+
+def test_links_made_on_the_page_or_by_a_program_lead_into_the_group_that_was_chosen(
+    make_lab: Callable[..., Lab],
+) -> None:
+    groups = "".join(f'\n[[groups]]\nname = "{name}"\nblocks = ["base", "unique"]\n' for name in ("nurses", "others"))
+    lab = make_lab(TOML + groups)
+    admin = lab.admin()
+    assert "<option>nurses</option><option>others</option>" in admin.get("/admin/invite").text
+    assert lab.post(admin, "/admin/invite", count="2", group="nurses")[0] == 200
+    assert lab.post(admin, "/admin/invite", count="1", group="")[0] == 200
+    status, html = lab.post(admin, "/admin/invite", count="1", group="doctors")
+    assert status == 422 and "there is no group" in html
+    token = make_token(lab.folder, "maker", "editor")
+    answers = [
+        lab.app.test_client().post(
+            "/api/invites", json={"count": 1, "group": group}, headers={"Authorization": f"Bearer {token}"}
+        )
+        for group in ("others", "doctors", 3)
+    ]
+    assert [answer.status_code for answer in answers] == [201, 400, 400]
+    with lab.store.read() as connection:
+        groups_of = [rater.rater_group for rater in read_raters(connection)]
+    assert groups_of == ["nurses", "nurses", None, "others"]
 
 
 @pytest.mark.slow
