@@ -97,6 +97,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
         "estimates": estimates_of(drawn, good, skill),
         **cost.of(base, unique),
         "taken_as": drawn.roles,
+        "directions": dict(drawn.directions),
         "not_shown": [] if study is None else [vars(entry) for entry in pairs_not_shown(counts, study)],
     }
 
@@ -187,6 +188,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
             f"{taken['assumed_queries']} texts have no role, and there are pictures too, so these texts are queries "
             "only; role result or both in collection.csv lets them answer, too."
         )
+    print_directions(summary["directions"])
     for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
         click.echo(f"Mind: {sentence}.")
     print_estimates(summary["estimates"])
@@ -197,6 +199,18 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
         click.echo("Nothing was written.")
     else:
         say(f"Wrote {folder / 'pairs.csv'}, {folder / 'design.json'} and the systems' scores.")
+
+
+def print_directions(directions: dict[str, str | None]) -> None:
+    """Which scores of a table are better, where that is not what everybody would take them for."""
+    lower = [name for name, direction in directions.items() if direction == "lower"]
+    unstated = [name for name, direction in directions.items() if direction is None]
+    if lower:
+        click.echo(f"Lower scores are better, as the table says: {', '.join(lower)}.")
+    if unstated:
+        click.echo(
+            f"Higher scores are taken to be better, since no column direction says otherwise: {', '.join(unstated)}."
+        )
 
 
 def _items(counts: dict[str, int]) -> str:

@@ -180,6 +180,8 @@ def probabilities_in(this: Round, population: Population, scores: dict[str, Scor
             for name, shape in this.shapes.items()
             if (responses := shape.predicted(ranked_by)) is not None
         }
+    else:
+        ranked_by = {name: scores[name].upward(values) for name, values in ranked_by.items()}
     entries, last = len(population.candidates) + (others > 0), max(others, 1)
     names = tuple(ranked_by)
     shares = np.empty((len(names), entries))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.query_draw import draw_results
-from relstudy.studyapp.sampling.sources import Source, open_sources
+from relstudy.studyapp.sampling.sources import Source, directions_of, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
 
 ASSUMED_GOOD = 0.02
@@ -96,6 +96,7 @@ class Sample:
     scores : what the systems said of the queries drawn
     roles : what the collection's items were taken for, as `Collection.roles` gives it
     pool : query_id, result_id, depth of all results that pairs could be drawn from, where they are a pool
+    directions : of each system of a score table, which scores are better, as the table says; None where it doesn't
     """
 
     pairs: pd.DataFrame
@@ -104,6 +105,7 @@ class Sample:
     scores: ScoreTableWriter
     roles: dict[str, Any]
     pool: pd.DataFrame | None = None
+    directions: Mapping[str, str | None] = field(default_factory=dict)
 
     def queries(self, paradigm: str) -> int:
         """How many queries of this way of asking were drawn."""
@@ -229,7 +231,8 @@ def draw_sample_from(
     if not this.from_each:
         pairs = pairs.drop(columns=PAGE)
     whole_pool = pd.concat(pools, ignore_index=True) if pools else None
-    return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool)
+    ordering = directions_of(sources)
+    return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool, ordering)
 
 
 def results_from_each(options: SampleOptions, systems: int) -> int:

@@ -26,10 +26,12 @@ class ScoredItems:
     ----------
     scores : float [items scored], NaN where an item is not scored after all
     positions : of these items in the collection, int64, ascending; None: the scores are of all items
+    higher : whether a higher score is better; of a distance a lower one is
     """
 
     scores: np.ndarray
     positions: np.ndarray | None = None
+    higher: bool = True
 
     def at(self, positions: np.ndarray) -> np.ndarray:
         """The scores of some items, NaN where there is none."""
@@ -39,6 +41,10 @@ class ScoredItems:
             return np.full(len(positions), np.nan)
         at = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
         return np.where(self.positions[at] == positions, self.scores[at], np.nan)
+
+    def upward(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of its own, turned so that higher is better."""
+        return scores if self.higher else -scores
 
     def among(self, eligible: Eligible) -> tuple[np.ndarray, np.ndarray]:
         """Positions and scores of the items that are scored and may answer, positions ascending."""
@@ -151,7 +157,10 @@ def pool(eligible: Eligible, lists: Sequence[ScoredItems], depth: int, tie_keys:
     depth : how many results of each
     tie_keys : from positions to keys; of equal scores at the cut, those of the lowest keys come in
     """
-    best = [_best(*each.among(eligible), depth, tie_keys) for each in lists]
+    best = []
+    for each in lists:
+        positions, scores = each.among(eligible)
+        best.append(_best(positions, each.upward(scores), depth, tie_keys))
     candidates = np.unique(np.concatenate(best)) if best else np.empty(0, dtype=np.int64)
     return Population(eligible, candidates, outside=len(eligible) - len(candidates), depth=depth)
 

@@ -48,10 +48,13 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
         if path.suffix not in TABLE_ENDINGS or not path.is_file():
             continue
         scores = read_scores(path)
+        directions = scores.attrs["directions"]
         queries.update(map(str, scores["query_id"].unique()))
         for system, rows in scores[scores["query_id"] == query_id].groupby("system"):
             mapping = mappings.get(str(system))
-            falls = mapping is not None and mapping.values[0] > mapping.values[-1]
+            falls = directions.get(str(system)) == "lower"
+            if mapping is not None:
+                falls = bool(mapping.values[0] > mapping.values[-1])
             best = rows.dropna(subset="score").sort_values(["score", "result_id"], ascending=[falls, True])[:top]
             lists[str(system)] = [
                 Ranked(rank, str(result), float(score), judged.get(str(result)))

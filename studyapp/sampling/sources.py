@@ -37,13 +37,18 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """One system of a score table; items that the table leaves out are NaN, worse than any that it names."""
+    """One system of a score table; items that the table leaves out are NaN, worse than any that it names.
+
+    `direction` is what the table says of its scores: "higher" or "lower" is better, None where it says nothing and
+    higher is taken to be.
+    """
 
     name: str
     stamp: str
     file: str
     size: int
     queries: dict[str, ScoredItems]
+    direction: str | None = None
 
     def score(self, query: Item) -> np.ndarray | None:
         listed = self.scored(query)
@@ -87,15 +92,25 @@ def sources_of(scores: pd.DataFrame, collection: Collection, stamp: str, file: s
                 f"{file}, column {column}: {unknown[0]!r} is not in collection.csv"
                 + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
             )
+    directions = scores.attrs.get("directions", {})
     scores["position"] = [collection.position(name) for name in scores["result_id"]]
     systems = []
     for name, system in scores.groupby("system", sort=True):
+        direction = directions.get(str(name))
+        falls = direction == "lower"
         queries = {
-            str(query): ScoredItems(group["score"].to_numpy(float), group["position"].to_numpy(np.int64))
+            str(query): ScoredItems(group["score"].to_numpy(float), group["position"].to_numpy(np.int64), not falls)
             for query, group in system.sort_values("position").groupby("query_id", sort=False)
         }
-        systems.append(TableSource(str(name), stamp, file, len(collection), queries))
+        # ranks that were drawn from the other way round are not to be taken for these
+        own = f"{stamp}-lower" if falls else stamp
+        systems.append(TableSource(str(name), own, file, len(collection), queries, direction))
     return systems
+
+
+def directions_of(sources: Sequence[Source]) -> dict[str, str | None]:
+    """Of each system of a table, which scores are better, as the table says; None where it says nothing."""
+    return {source.name: source.direction for source in sources if isinstance(source, TableSource)}
 
 
 def default_systems(collection: Collection) -> list[str]:
