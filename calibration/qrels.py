@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, TableError
+from relstudy.common.packed import BROKEN, open_binary, open_text, unpacked_name
 from relstudy.common.tables import Checked
 from relstudy.common.utf8 import decoded
 
@@ -18,10 +18,13 @@ from relstudy.common.utf8 import decoded
 def is_qrels(path: str | os.PathLike[str]) -> bool:
     """Whether a file is TREC qrels: no table by its ending, and four fields without a comma in its first line."""
     file = os.fspath(path)
-    if file.endswith((".csv", ".parquet")) or not os.path.isfile(file):
+    if unpacked_name(file).endswith((".csv", ".parquet")) or not os.path.isfile(file):
         return False
-    with open(file, encoding="utf-8-sig", errors="replace") as handle:
-        line = handle.readline()
+    try:
+        with open_text(file, "utf-8-sig", errors="replace") as handle:
+            line = handle.readline()
+    except BROKEN:
+        return False  # whoever reads it says why it cannot be read
     fields = line.split()
     # the header of a table that is separated by tabs may have four names too
     return "," not in line and len(fields) == 4 and any(re.fullmatch(r"-?[\d.]+|Q0", fields[at]) for at in (1, 3))
@@ -30,7 +33,8 @@ def is_qrels(path: str | os.PathLike[str]) -> bool:
 def read_qrels(path: str | os.PathLike[str]) -> Checked:
     """The lines as a table query_id, result_id, judgment of text; TableError names each that has not four fields."""
     file = os.fspath(path)
-    lines = io.StringIO(decoded(Path(file).read_bytes(), file, "qrels"), newline=None)
+    with open_binary(file) as content:
+        lines = io.StringIO(decoded(content.read(), file, "qrels"), newline=None)
     rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     allowed = "a TREC qrels line has four fields: query, 0, result, judgment"
     faults = [Fault(file, number, None, " ".join(fields), allowed) for number, fields in rows if len(fields) != 4]

@@ -12,7 +12,7 @@ import click
 from relstudy.common.console import print_json, print_table, progress
 from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import judgments_reading, reading_options
-from relstudy.common.study_folder import only_folder, scores_in, table_in
+from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.common.wording import count_of, percent, span
 from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS, OTHER_NAMES
 
@@ -146,7 +146,7 @@ def fit(
                 progress=lambda systems: progress(systems, "systems", len(systems)),
             )
         disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
-        fitted[name] = Fitted(fits, [*table.attrs["notes"], *part.notes, *notes], disagreeing)
+        fitted[name] = Fitted(fits, [*notes_on_scores(folder), *table.attrs["notes"], *part.notes, *notes], disagreeing)
     folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
     for name, each in fitted.items():
         _write(each.fits, folders[name], figures)

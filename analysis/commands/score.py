@@ -16,7 +16,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading_options import judgments_reading, reading_options
-from relstudy.common.study_folder import only_folder, scores_in, table_in
+from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,6 +154,8 @@ def score(
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
+    first = tables[0][1]
+    first.attrs["notes"] = [*notes_on_scores(folder), *first.attrs.get("notes", [])]
     by = choices["by"]
     run = score_systems(
         table, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,

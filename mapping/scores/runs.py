@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 
 import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.packed import BROKEN, open_binary
 from relstudy.common.utf8 import decoded
 from relstudy.common.wording import count_of
 
@@ -19,16 +19,13 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole file, unpacked where its name ends in .gz."""
     file = os.fspath(path)
     try:
-        if file.endswith(".gz"):
-            with gzip.open(file) as packed:
-                return packed.read()
-        with open(file, "rb") as plain:
-            return plain.read()
+        with open_binary(file) as content:
+            return content.read()
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
     except IsADirectoryError:
         raise RelstudyError(f"{file}: this is a folder; a table or a TREC run is needed") from None
-    except (OSError, EOFError) as error:
+    except BROKEN as error:
         raise RelstudyError(f"{file}: cannot be read ({error})") from None
 
 

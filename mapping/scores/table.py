@@ -15,6 +15,7 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import under_own_names
+from relstudy.common.packed import unpacked_name
 from relstudy.common.tables import Checked, read_table, replacing, write_table
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes, read_bytes
 from relstudy.mapping.scores.wide import PAIR, read_numbers, read_wide
@@ -34,7 +35,7 @@ def read_scores(
 
     Parameters
     ----------
-    path : CSV or Parquet, long or wide, or a TREC run (also .gz)
+    path : CSV or Parquet, long or wide, or a TREC run (CSV and runs also as .gz)
     leave_out : systems (in a wide table: columns) not to read
     only : systems (columns) to read, all others left out; None reads all
     system : name for the system of a TREC run, in place of the run's own tag
@@ -176,7 +177,7 @@ def _finished(frame: pd.DataFrame, chosen: _Choice, notes: list[str]) -> pd.Data
 
 def _is_run(file: str, content: bytes) -> bool:
     """By its first line; a broken first line of a file named as a run is a fault of the run and not of a table."""
-    named = file.removesuffix(".gz").endswith(RUN_ENDINGS) and b"," not in content.partition(b"\n")[0]
+    named = unpacked_name(file).endswith(RUN_ENDINGS) and b"," not in content.partition(b"\n")[0]
     return named or looks_like_run(content[:65536])
 
 

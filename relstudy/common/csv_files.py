@@ -15,12 +15,13 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.packed import ENDING, MAGIC, open_binary, open_text
 from relstudy.common.records import cell_text, unwrapped
 from relstudy.common.tables import Checked
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""
-DECIMAL_COMMA = r"-?\d+(,\d+)?"
+DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
 IMPORT_ID = '{"ImportId":'
 REVIEW = ["Approve", "Reject"]
 """Columns for a requester's marks, which MTurk names in its header and leaves out of its rows."""
@@ -60,24 +61,26 @@ def read_csv(file: str) -> Checked:
         frame, numbers = frame[~empty].reset_index(drop=True), numbers[~empty]
     table = Checked(frame, file, numbers)
     table.notes = layout.notes
-    if layout.separator == ";":
+    if layout.separator in SEPARATORS:
         _read_decimal_commas(table)
     return _tidied(table)
 
 
 def _layout(file: str) -> Layout:
     """The header and what comes before it; refuses what cannot be a table."""
-    with open(file, "rb") as handle:
+    with open_binary(file) as handle:
         start = handle.read(1 << 16)
     encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if not start.strip(b"\xef\xbb\xbf \r\n\t"):
         raise RelstudyError(f"{file}: the file is empty; a header row is needed")
     if start[:2] == b"PK" and file.lower().endswith((".xlsx", ".ods")):
         raise RelstudyError(f"{file}: this is a spreadsheet; save the sheet as CSV (UTF-8)")
+    if start[:2] == MAGIC:
+        raise RelstudyError(f"{file}: this file is packed by gzip; let its name end in {ENDING}")
     if encoding != "utf-16" and b"\x00" in start:
         raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
     notes = ["the file is in UTF-16, as Excel and Qualtrics write it"] if encoding == "utf-16" else []
-    with open(file, encoding=encoding, newline="") as text:
+    with open_text(file, encoding) as text:
         lines, skipped, separator = _before_header(text)
         if skipped:
             notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over")
@@ -165,7 +168,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
 
     source: Any = file
     if layout.encoding == "utf-16":
-        with open(file, encoding="utf-16", newline="") as text:
+        with open_text(file, "utf-16") as text:
             source = pa.BufferReader(text.read().encode("utf-8"))
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
@@ -183,7 +186,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     except pa.ArrowInvalid:
         # A row is odd, or there are blank lines. The handler is given a row's text, which must be UTF-8 for that.
         if layout.encoding != "utf-16":
-            with open(file, "rb") as handle:
+            with open_binary(file) as handle:
                 handle.read().decode("utf-8")
         else:
             source.seek(0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import exported
+from relstudy.common.packed import BROKEN, open_binary, unpacked_name
 from relstudy.common.records import Record, Records, flat
 from relstudy.common.utf8 import decoded
 
@@ -17,7 +17,7 @@ ENDINGS = (".json", ".jsonl", ".ndjson")
 
 def is_json(path: str | os.PathLike[str]) -> bool:
     """Whether a file is JSON or JSON lines by its ending."""
-    return os.fspath(path).lower().endswith(ENDINGS)
+    return unpacked_name(path).lower().endswith(ENDINGS)
 
 
 def read_records(path: str | os.PathLike[str]) -> Records:
@@ -38,13 +38,14 @@ def read_records(path: str | os.PathLike[str]) -> Records:
 
 def _content(file: str) -> Any:
     try:
-        text = decoded(Path(file).read_bytes(), file, "file")
+        with open_binary(file) as content:
+            text = decoded(content.read(), file, "file")
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
     except IsADirectoryError:
         raise RelstudyError(f"{file}: this is a folder; a table is needed") from None
-    except OSError as error:
-        raise RelstudyError(f"{file}: cannot be read ({error.strerror})") from None
+    except BROKEN as error:
+        raise RelstudyError(f"{file}: cannot be read ({error})") from None
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as whole:

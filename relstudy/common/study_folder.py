@@ -5,14 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.packed import ENDING
 
-SCORE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".run.gz", ".trec.gz")
+SCORE_ENDINGS = (".csv", ".tsv", ".parquet", ".run", ".trec", ".txt")
+"""How the names of score tables and runs end, and of .gz files besides."""
+
+
+def is_score_file(path: Path) -> bool:
+    """Whether a file in scores/ is a score table or a run by its name."""
+    return path.name.endswith((*SCORE_ENDINGS, ENDING)) and not path.name.startswith(".") and path.is_file()
 
 
 def score_files(folder: Path) -> list[Path]:
     """The score tables and runs in FOLDER/scores, by name; none where there is no such folder."""
-    beneath = (folder / "scores").glob("*")
-    return sorted(path for path in beneath if path.name.endswith(SCORE_ENDINGS) and path.is_file())
+    return sorted(path for path in (folder / "scores").glob("*") if is_score_file(path))
+
+
+def notes_on_scores(folder: Path | None) -> list[str]:
+    """A sentence that names the files in FOLDER/scores which are no score tables by their names; none without any."""
+    if folder is None:
+        return []
+    others = [path.name for path in (folder / "scores").glob("[!.]*") if path.is_file() and not is_score_file(path)]
+    named = ", ".join(sorted(others))
+    endings = ", ".join((*SCORE_ENDINGS, ENDING))
+    return [f"{folder / 'scores'}: left out, since score tables end in {endings}: {named}"] if others else []
 
 
 def table_in(folder: Path, name: str, made_by: str) -> Path:

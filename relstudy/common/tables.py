@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.packed import BROKEN
 
 ROUNDED = r"\d(?:[.,]\d+)?E\+\d+"
 """How a spreadsheet writes a number of many digits, such as a rater's id, when it saves a table."""
@@ -206,8 +207,8 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
     Parameters
     ----------
     path : the file; Parquet when it ends in .parquet, records when it ends in .json, .jsonl or .ndjson, else CSV (UTF-8
-        or UTF-16; separated by commas, semicolons or tabs). Blank lines are passed over, and rows keep the numbers a
-        spreadsheet shows. A table that is in memory already is given back
+        or UTF-16; separated by commas, semicolons or tabs); records and CSV may be packed (.gz). Blank lines are passed
+        over, and rows keep the numbers a spreadsheet shows. A table that is in memory already is given back
     required : column names without which the table is refused
 
     Raises
@@ -231,7 +232,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
         raise RelstudyError(f"{file}: this file may not be read") from None
     except UnicodeDecodeError as error:
         raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the table as UTF-8") from None
-    except (OSError, ValueError) as error:
+    except (*BROKEN, ValueError) as error:
         raise RelstudyError(f"{file}: cannot be read as a table ({str(error).splitlines()[0]})") from None
     checked.require(*required)
     return checked

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.sampling.sources import TABLE_ENDINGS
+from relstudy.common.study_folder import score_files
 
 JUDGMENTS = "judgments.csv"
 
@@ -43,10 +43,7 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
     mappings = read_mappings(folder / "mappings") if any((folder / "mappings").glob("*.json")) else {}
     lists: dict[str, list[Ranked]] = {}
     queries: set[str] = set()
-    tables = sorted((folder / "scores").glob("*")) if (folder / "scores").is_dir() else []
-    for path in tables:
-        if path.suffix not in TABLE_ENDINGS or not path.is_file():
-            continue
+    for path in score_files(folder):
         scores = read_scores(path)
         directions = scores.attrs["directions"]
         queries.update(map(str, scores["query_id"].unique()))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
+from relstudy.common.study_folder import score_files
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.computed_tables import is_computed
 from relstudy.studyapp.sampling.population import ScoredItems
@@ -20,7 +21,6 @@ from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent
 
 RESERVED = (*NO_SYSTEM, "all")
-TABLE_ENDINGS = (".csv", ".parquet", ".run", ".trec", ".txt", ".gz")
 
 
 class Source(Protocol):
@@ -187,12 +187,7 @@ def _check_names(sources: Sequence[Source]) -> None:
 
 def foreign_tables(folder: Path) -> list[Path]:
     """Score tables in scores/ that relstudy did not compute itself."""
-    scores = folder / "scores"
-    if not scores.is_dir():
-        return []
-    return sorted(
-        path for path in scores.iterdir() if path.suffix in TABLE_ENDINGS and path.is_file() and not is_computed(path)
-    )
+    return [path for path in score_files(folder) if not is_computed(path)]
 
 
 def is_built_in(stamp: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from relstudy.analysis.inspection.files import inspect_file
+from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.json_files import read_records
 from relstudy.common.reading import Reading
 from relstudy.common.tables import read_table
+from relstudy.mapping.scores.table import read_scores
 
 Write = Callable[[str | bytes, str], Path]
 
@@ -323,3 +327,47 @@ def test_what_argilla_does_not_tell_of_a_response_is_a_note(tmp_path: Path) -> N
     assert "drafts and discarded may be among them" in notes["by_question"][0]
     assert notes["flattened"] == ["only responses that were submitted are read"]
     assert len(notes["both"]) == 2
+
+
+def packed(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()))
+    return path
+
+
+def test_packed_tables_records_runs_and_qrels_are_read_and_recognised(tmp_path: Path) -> None:
+    table = packed(tmp_path, "s.csv.gz", "query_id,result_id,a\nq,x,0.5\n")
+    assert read_scores(table)["score"].tolist() == [0.5]
+    assert inspect_file(table).kind == "scores"
+    judged = packed(tmp_path, "j.jsonl.gz", '{"query_id": "q", "result_id": "x", "rating": 2}\n' * 2)
+    assert read_judgments(judged).frame["judgment"].tolist() == [2.0]
+    qrels = packed(tmp_path, "qrels.gz", "q 0 x 1\nq 0 y 0\n")
+    assert read_judgments(qrels).qrels
+    assert inspect_file(qrels).kind == "qrels"
+    assert inspect_file(packed(tmp_path, "a.run.gz", "q Q0 x 1 0.5 a\n")).kind == "run"
+
+
+@pytest.mark.parametrize("name", ["s.csv.gz", "qrels.gz", "a.run.gz"])
+def test_a_packed_file_that_was_cut_off_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
+    path = packed(tmp_path, name, "q Q0 x 1 0.5 a\n" * 50)
+    path.write_bytes(path.read_bytes()[:-12])
+    for read in (read_scores, read_judgments, inspect_file):
+        with pytest.raises(RelstudyError, match="cannot be read"):
+            read(path)
+
+
+def test_a_packed_file_under_another_name_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(RelstudyError, match=r"packed by gzip; let its name end in \.gz"):
+        read_table(packed(tmp_path, "s.csv", "query_id,result_id,a\nq,x,1\n"))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_decimal_commas_are_read_wherever_no_comma_separates_and_with_an_exponent(
+    tmp_path: Path, separator: str
+) -> None:
+    path = tmp_path / "s.csv"
+    rows = (("query_id", "result_id", "a"), ("q", "x", "3,5E-04"), ("q", "y", "-1,25"), ("q", "z", "7"))
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    read = read_scores(path)
+    assert read["score"].tolist() == [3.5e-4, -1.25, 7.0]
+    assert any("decimal commas are read as points in a" in note for note in read.attrs["notes"])

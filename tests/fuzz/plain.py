@@ -39,8 +39,9 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
     lower = [name.lower() for name in header]
     header = [name.lower() if name.lower() in OWN and lower.count(name.lower()) == 1 else name for name in header]
     assert all(len(row) == len(header) for row in lines), "a ragged row was read"
-    if separator == ";":
-        lines = [[re.sub(r"^(\s*-?\d+),(\d+\s*)$", r"\1.\2", cell) for cell in row] for row in lines]
+    if separator != ",":
+        number = r"^(\s*[-+]?\d+),(\d+([eE][-+]?\d+)?\s*)$"
+        lines = [[re.sub(number, r"\1.\2", cell) for cell in row] for row in lines]
     return [{name: cell.strip() for name, cell in zip(header, row, strict=True)} for row in lines[1:]]
 
 
