@@ -19,6 +19,7 @@ from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.tables import Checked, read_table, write_table
+from relstudy.common.wording import count_of
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
@@ -161,10 +162,44 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         outside [0, 1], two relevance cuts
     """
     if not is_qrels(path):
-        return check_judgments(reading.apply(read_table(path)), reading.scale)
-    judgments = check_judgments(reading.apply(read_qrels(path)), reading.scale)
+        return judgments_in(read_table(path), reading)
+    grades = read_qrels(path)
+    if reading.scale is None:
+        _ask_about_negative(grades, reading)
+    judgments = judgments_in(grades, reading)
     judgments = replace(judgments, qrels=bool((judgments.frame["judgment"] % 1 == 0).all()))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
+
+
+def judgments_in(table: Checked, reading: Reading = PLAIN) -> Judgments:
+    """The judgments of a table as a person states it is to be read; see `read_judgments`."""
+    read = reading.apply(table)
+    if reading.missing and "judgment" in read.frame:
+        blank = (read.frame["judgment"].astype("str").str.strip() == "").to_numpy(dtype=bool)
+        if blank.any() and not blank.all():
+            kept = read.frame[~blank].reset_index(drop=True)
+            note = f"{count_of(int(blank.sum()), 'pair')} without a judgment, as stated, left out"
+            notes = (*read.notes, note)
+            read = Checked(kept, read.file, read.rows[~blank], read.labels)
+            read.notes = notes
+    return check_judgments(read, reading.scale)
+
+
+def _ask_about_negative(table: Checked, reading: Reading) -> None:
+    """Refuse grades below 0 of which nobody says what they mean: in some qrels not judged, in others junk."""
+    texts = table.frame["judgment"]
+    grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+    negative = (grades < 0) & ~texts.isin([*reading.missing, *reading.values]).to_numpy(dtype=bool)
+    if negative.any():
+        low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
+        marks = ",".join(dict.fromkeys(texts[negative]))
+        table.add(
+            negative,
+            "judgment",
+            f"a grade below 0 may mean that nobody judged the pair: --missing {marks} says so, and --scale "
+            f"{low:g}-{high:g} that it is a grade",
+        )
+        table.raise_faults()
 
 
 def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
@@ -204,7 +239,11 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
             table.add(repeated & differs, column, "an earlier row has another value for this pair; keep one of them")
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
-    return Judgments(frame, scale_of_judgments, merged=int(repeated.sum()), notes=table.notes).of_pool()
+    merged = int(repeated.sum())
+    notes = table.notes
+    if merged:
+        notes = (*notes, f"{count_of(merged, 'row')} with the judgment of an earlier row on the same pair: merged")
+    return Judgments(frame, scale_of_judgments, merged=merged, notes=notes).of_pool()
 
 
 def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:

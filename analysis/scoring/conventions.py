@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from relstudy.analysis.indices.precision_recall import RARE
 from relstudy.analysis.scoring.by_query import FEWEST_RELEVANT
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
@@ -12,7 +14,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
-from relstudy.common.wording import listed, percent
+from relstudy.common.wording import count_of, listed, percent
 
 FEW_QUERIES = 10
 
@@ -142,17 +144,20 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             "empty."
         )
     if len(pairs.queries) < FEW_QUERIES:
-        notes.append(f"Only {len(pairs.queries)} queries: intervals from so few clusters are too short.")
+        few = count_of(len(pairs.queries), "query", "queries")
+        notes.append(f"Only {few}: intervals from so few clusters are too short.")
     for candidate in candidates:
         coverage = candidate.coverage
         if coverage.scored < coverage.judged:
             done = "left out" if coverage.policy == "drop" else "ranked below all others"
+            if coverage.policy == "drop" and options.measures:
+                done += f", but count as not retrieved in {listed(options.measures)}"
             if candidate.run and coverage.policy == "worst":
                 done = "ranked below it, as not retrieved"
             notes.append(
                 f"{candidate.name} {'holds' if candidate.run else 'scores'} {coverage.scored} of {coverage.judged} "
                 "judged pairs "
-                f"({percent(coverage.fraction, 1)}); the others are {done}."
+                f"({percent(coverage.fraction, 1)}){_whole_queries(pairs, candidate)}; the others are {done}."
             )
         direction = candidate.direction
         if not direction.higher:
@@ -177,3 +182,10 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     for reason, names in anew.items():
         notes.append(f"Out of fold these are mapped anew, since of each one's mapping {reason}: {', '.join(names)}.")
     return notes
+
+
+def _whole_queries(pairs: JudgedPairs, candidate: Candidate) -> str:
+    """How many queries a system scores no judged pair of, as a part of a sentence."""
+    scored = np.isfinite(candidate.given)
+    without = len(pairs.queries) - len(np.unique(pairs.query[scored]))
+    return f", nothing for {count_of(without, 'query', 'queries')}" if without else ""

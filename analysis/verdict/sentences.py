@@ -200,7 +200,8 @@ def unknown(result: ScoreResult) -> list[str]:
         )
     queries = int(result.pairs["queries"])
     if queries < FEW_QUERIES:
-        sentences.append(f"How far the ranges can be trusted: {count_of(queries, 'query', 'queries')} are few.")
+        are = "is" if queries == 1 else "are"
+        sentences.append(f"How far the ranges can be trusted: {count_of(queries, 'query', 'queries')} {are} few.")
     raters = result.raters.raters
     if raters is not None and raters < FEW_RATERS:
         sentences.append(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import Judgments, check_judgments, read_judgments
+from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
@@ -101,7 +101,7 @@ def judgments_of(judgments: Any, reading: Reading = PLAIN) -> tuple[Judgments, s
     if isinstance(source, str | os.PathLike):
         return read_judgments(source, reading), os.fspath(source)
     table = table_of(source, "the judgments")
-    return check_judgments(reading.apply(table), reading.scale), table.file
+    return judgments_in(table, reading), table.file
 
 
 def judgments_and_ratings(judgments: Any, ratings: Source | None = None, reading: Reading = PLAIN) -> Judgments:

@@ -17,6 +17,7 @@ from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.reading import Reading
 
 WriteTable = Callable[..., Path]
 
@@ -211,7 +212,7 @@ def test_qrels_that_are_not_utf_8_are_refused_and_no_id_is_changed(tmp_path: Pat
 
 
 def test_grades_of_qrels_start_at_zero_whatever_was_given(table: WriteTable) -> None:
-    graded = read_judgments(table("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 -2", "graded.txt")).scale.scale
+    graded = read_judgments(table("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 2", "graded.txt")).scale.scale
     assert (graded.low, graded.high, graded.cut) == (0, 3, 1.5)
     binary = read_judgments(table("301 0 DOC-1 1\n301 0 DOC-2 1", "binary.txt")).scale.scale
     assert (binary.low, binary.high, binary.cut) == (0, 1, 0.5)
@@ -222,3 +223,33 @@ def test_judgments_from_ratings_say_that_they_are_plain_means(table: WriteTable)
     assert judgments.averaged
     assert "plain means of the ratings, uncalibrated; relstudy calibrate" in judgments.notes[0]
     assert read_judgments(table("query_id,result_id,judgment\nq,x,4")).notes == ()
+
+
+QRELS = "1 0 x 2\n1 0 y -1\n2 0 x 0\n2 0 y -2"
+
+
+def test_a_grade_below_zero_is_asked_about_since_it_may_mean_that_nobody_judged_the_pair(table: WriteTable) -> None:
+    with pytest.raises(TableError, match=r"row 2, column judgment: '-1' .* --missing -1,-2 says so, and --scale -2-2"):
+        read_judgments(table(QRELS, "qrels.txt"))
+
+
+def test_a_grade_below_zero_is_left_out_or_counts_as_stated(table: WriteTable) -> None:
+    path = table(QRELS, "qrels.txt")
+    left_out = read_judgments(path, Reading.stated(missing="-1,-2"))
+    assert left_out.frame["judgment"].tolist() == [2, 0]
+    assert left_out.qrels
+    assert "2 pairs without a judgment, as stated, left out" in left_out.notes
+    counting = read_judgments(path, Reading.stated(scale="-2-2"))
+    assert counting.frame["judgment"].tolist() == [2, -1, 0, -2]
+    with pytest.raises(TableError, match="'-2' is not allowed; a grade below 0"):
+        read_judgments(path, Reading.stated(missing="-1"))
+
+
+def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(table: WriteTable) -> None:
+    path = table("query_id,result_id,judgment\nq,x,2\nq,y,NA")
+    assert read_judgments(path, Reading.stated(missing="NA")).frame["result_id"].tolist() == ["x"]
+
+
+def test_repeated_judgments_are_merged_and_counted_aloud(table: WriteTable) -> None:
+    judged = read_judgments(table("1 0 x 2\n1 0 y 0\n1 0 x 2", "qrels.txt"))
+    assert judged.notes == ("1 row with the judgment of an earlier row on the same pair: merged",)

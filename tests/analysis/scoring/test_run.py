@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from relstudy.analysis.scoring.candidate import MappedScores
+from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.scoring import score
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
@@ -231,6 +234,26 @@ def test_a_single_query_gives_figures_but_no_interval_and_says_why() -> None:
 def test_few_queries_are_warned_of() -> None:
     judgments, scores = tables(queries=4, systems=(0.7,))
     assert any("Only 4 queries" in note for note in score_systems(judgments, scores, options=FEW).notes)
+
+
+def test_what_of_a_systems_scores_concerns_no_judged_pair_is_counted_once_for_systems_alike() -> None:
+    judgments, scores = tables(queries=4, systems=(0.7, 0.2))
+    strange = scores.assign(query_id="other " + scores["query_id"].astype(str))
+    pairs = JudgedPairs.of(judgments)
+    _, notes = candidates_of([("scores", pd.concat([scores, strange.iloc[::2]]))], pairs, FEW)
+    half = len(scores) // 4
+    assert notes == [
+        f"s0 and s1: {half} of each one's {3 * half} scores concern none of the judged pairs (of 4 queries no pair is "
+        "judged); correlation, pooled AP and good above poor leave them out."
+    ]
+
+
+def test_judged_pairs_without_a_score_and_queries_without_any_are_counted() -> None:
+    judgments, scores = tables(queries=4, systems=(0.7,))
+    first = scores["query_id"] == scores["query_id"].iloc[0]
+    options = replace(FEW, measures=("P@3",))
+    notes = " ".join(score_systems(judgments, scores[~first], options=options).notes)
+    assert "(75.0 %), nothing for 1 query; the others are left out, but count as not retrieved in P@3." in notes
 
 
 def test_a_wrong_choice_is_refused_in_words() -> None:
