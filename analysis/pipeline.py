@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.scoring.beyond import beyond_notes
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -107,6 +108,7 @@ def score_systems(
     whole = [table for _, table in tables]
     outside = [] if pool is None else pool.notes(whole, candidates, judgments.frame)
     outside += undecided_notes(whole, candidates, judgments)
+    outside += [] if judge is not None else beyond_notes(whole, candidates, judgments)
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
     result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))

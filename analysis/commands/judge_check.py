@@ -70,7 +70,7 @@ def _print(check: JudgeCheck, repeated: dict[str, int] | None) -> None:
     ]
     print_table(rows, ["grade", "pairs", "judged", "relevant", "judgment"])
     click.echo()
-    click.echo(f"It explains {_with_ends(check.explained['r_squared'])} of the variance of people's judgments (R2), ")
+    click.echo(f"It explains {_with_ends(check.explained['r_squared'])} of the variance of people's judgments (R2),")
     click.echo(f"and its grades correlate with them by {_with_ends(check.explained['spearman'])} (Spearman).")
     beside = check.beside
     if beside.person is not None and beside.judge is not None:

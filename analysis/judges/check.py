@@ -181,6 +181,12 @@ def _warnings(
 ) -> list[str]:
     judge = universe.judge
     warnings = []
+    given, judged = int(universe.given.sum()), len(universe.given)
+    if given < judged:
+        warnings.append(
+            f"The judge was given {given:,} of the {judged:,} pairs that people judged; nothing here speaks of the "
+            "others."
+        )
     if unweighed is not None:
         warnings.append(
             f"People's judgments are no probability sample ({unweighed}): what the judge gets wrong cannot be "

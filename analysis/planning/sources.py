@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from relstudy.analysis.planning.studies import Assumed, Piloted
@@ -50,7 +51,18 @@ class Assumptions:
 
 
 def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = None) -> Assumed:
-    """Studies as assumed, with variances of pilot ratings (rater_id, query_id, result_id, rating) if there are any."""
+    """Studies as assumed, with variances of pilot ratings (rater_id, query_id, result_id, rating) if there are any.
+
+    Raises
+    ------
+    RelstudyError
+        where the two systems are assumed to be equally good
+    """
+    if len(set(assumptions.correlations)) == 1:
+        raise RelstudyError(
+            f"both systems are assumed to correlate {assumptions.correlations[0]:g} with what people value, so there "
+            "is no difference to find; two correlations that differ are needed"
+        )
     if ratings is None:
         variances = Variances(assumptions.query_sd, assumptions.result_sd, 0.0, assumptions.noise)
     else:
@@ -101,7 +113,7 @@ def piloted_studies(
     Raises
     ------
     RelstudyError
-        where there are not two systems, or weights are needed and unknown
+        where there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
     scores, files = pilot.scores, pilot.files
     pairs = JudgedPairs.of(pilot.judgments)
@@ -120,6 +132,11 @@ def piloted_studies(
         options = ScoringOptions(threshold=threshold)
         both.append(candidate_of(pairs, name, rows, options, definite, name in scores.attrs.get("runs", ())))
     used = both[0].used & both[1].used
+    if len(np.unique(pairs.query[used])) < 2:
+        raise RelstudyError(
+            f"{files[1]}: the judged pairs that both systems score are of a single query, and studies are made of "
+            "whole queries; at least two are needed, and a dozen to rest on"
+        )
     first, second = (candidate.ranking_of(used) for candidate in both)
     return Piloted(
         pairs.query[used],

@@ -12,7 +12,6 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import count_of, listed
 from relstudy.mapping.fitted import FittedMapping
 
 Progress = Callable[[Sequence[Candidate]], Iterable[Candidate]]
@@ -48,18 +47,13 @@ def candidates_of(
     """
     fitted = fitted or {}
     candidates: dict[str, Candidate] = {}
-    alike: dict[tuple[int, int, int], list[str]] = {}
     for file, table in tables:
         directions = known_directions(fitted, table.attrs.get("directions"))
         runs = table.attrs.get("runs", ())
         for name, rows in table.groupby("system", sort=False):
             if str(name) in candidates:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
-            candidate = candidate_of(pairs, str(name), rows, options, directions, name in runs)
-            candidates[str(name)] = candidate
-            strange = ~rows["query_id"].isin(pairs.queries).to_numpy(dtype=bool)
-            counted = (len(rows), len(rows) - candidate.coverage.scored, rows["query_id"][strange].nunique())
-            alike.setdefault(counted, []).append(str(name))
+            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, directions, name in runs)
     for name in sorted(set(stated) - {"*"}):
         if name not in candidates:
             raise RelstudyError(
@@ -67,16 +61,5 @@ def candidates_of(
             )
     unused = [name for name in fitted if name not in candidates]
     notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
-    notes += [_not_judged(names, *counted) for counted, names in alike.items() if counted[1]]
     mapped = [map_scores(pairs, each, options, fitted.get(each.name)) for each in progress(list(candidates.values()))]
     return mapped, notes
-
-
-def _not_judged(names: Sequence[str], scores: int, unjudged: int, queries: int) -> str:
-    """What of a system's scores has no part in its figures, as a sentence; the counts are those of each system."""
-    whose = "its" if len(names) == 1 else "each one's"
-    some = f" (of {count_of(queries, 'query', 'queries')} no pair is judged)" if queries else ""
-    return (
-        f"{listed(names)}: {unjudged:,} of {whose} {count_of(scores, 'score')} concern none of the judged pairs{some}; "
-        "correlation, pooled AP and good above poor leave them out."
-    )

@@ -165,3 +165,11 @@ def test_a_system_without_all_scores_has_no_part_and_is_named(folder: Path, worl
     )
     printed = CliRunner().invoke(main, ["judge-check", str(folder), "--judge", "model", "--replicates", "20"])
     assert printed.exit_code == 0 and "have no part in this: short" in printed.output
+
+
+def test_judged_pairs_that_the_judge_was_not_given_are_counted_aloud(world: World, study: pd.DataFrame) -> None:
+    judge = world.judge(0.5)
+    unseen = judge.merge(study[PAIR].head(7), on=PAIR)[PAIR]
+    part = judge[~pd.MultiIndex.from_frame(judge[PAIR]).isin(pd.MultiIndex.from_frame(unseen))]
+    warned = checked(world, study[[*PAIR, "judgment"]], part).warnings[0]
+    assert warned.startswith(f"The judge was given {len(study) - 7:,} of the {len(study):,} pairs that people judged")

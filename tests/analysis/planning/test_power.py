@@ -20,10 +20,12 @@ from relstudy.analysis.planning.power import (
     plan_study,
     simulate,
 )
+from relstudy.analysis.planning.sources import Assumptions, Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.planning.study_plan import PowerPoint
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.calibration.components import Variances, variances_of
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
@@ -140,6 +142,17 @@ def test_a_pilot_in_which_nothing_differs_is_refused() -> None:
     source = Piloted(query, np.full(20, 3.0), np.ones(20), np.zeros(20, bool), score, -score)
     with pytest.raises(RelstudyError, match="in no simulated study can the two systems be compared by pearson"):
         plan_study(source, PlanOptions(studies=5))
+
+
+def test_a_pilot_of_a_single_query_and_two_systems_alike_are_refused() -> None:
+    """All studies made of one query are the same, and a difference that is always found was said never to be."""
+    pairs = {"query_id": ["q"] * 4, "result_id": list("abcd")}
+    judgments = Judgments.of(pd.DataFrame({**pairs, "judgment": [1.0, 2, 4, 5]}))
+    parts = [pd.DataFrame({**pairs, "system": name, "score": [1.0, 2, 3, last]}) for name, last in (("a", 4), ("b", 0))]
+    with pytest.raises(RelstudyError, match="judged pairs that both systems score are of a single query"):
+        piloted_studies(Pilot(judgments, pd.concat(parts)))
+    with pytest.raises(RelstudyError, match=r"both systems are assumed to correlate 0\.4"):
+        assumed_studies(Assumptions(correlations=(0.4, 0.4)))
 
 
 def test_impossible_assumptions_are_refused() -> None:

@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from relstudy.analysis.scoring.beyond import beyond_notes
 from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.scoring import score
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
@@ -239,10 +241,10 @@ def test_few_queries_are_warned_of() -> None:
 def test_what_of_a_systems_scores_concerns_no_judged_pair_is_counted_once_for_systems_alike() -> None:
     judgments, scores = tables(queries=4, systems=(0.7, 0.2))
     strange = scores.assign(query_id="other " + scores["query_id"].astype(str))
-    pairs = JudgedPairs.of(judgments)
-    _, notes = candidates_of([("scores", pd.concat([scores, strange.iloc[::2]]))], pairs, FEW)
+    table, pairs = pd.concat([scores, strange.iloc[::2]]), JudgedPairs.of(judgments)
+    candidates, _ = candidates_of([("scores", table)], pairs, FEW)
     half = len(scores) // 4
-    assert notes == [
+    assert beyond_notes([table], candidates, Judgments.of(judgments)) == [
         f"s0 and s1: {half} of each one's {3 * half} scores concern none of the judged pairs (of 4 queries no pair is "
         "judged); correlation, pooled AP and good above poor leave them out."
     ]

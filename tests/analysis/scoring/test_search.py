@@ -48,7 +48,7 @@ def test_runs_are_scored_against_other_peoples_judgments_with_coverage_said_alou
     notes = " ".join(json.loads(out)["notes"])
     assert "3 rows repeat an earlier pair of the same system and score; they are merged" in notes
     assert (
-        "with-vector scores 322 of 3188 judged pairs (10.1 %), nothing for 5 queries; the others are left out, but "
+        "with-vector scores 322 of 3188 judged pairs (10.1 %), nothing for 52 queries; the others are left out, but "
         "count as not retrieved in nDCG@10, P@10, AP and RR."
     ) in notes
     systems = json.loads(out)["systems"]
