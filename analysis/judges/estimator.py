@@ -14,13 +14,18 @@ A difference estimator (Cassel, Särndal and Wretman 1976), with its weights tun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from relstudy.analysis.resampling.bootstrap import LEVEL, BootstrapStatistic, percentile_interval
+from relstudy.analysis.resampling.bootstrap import (
+    LEVEL,
+    BootstrapStatistic,
+    percentile_interval,
+    proportion_interval,
+)
 from relstudy.common.estimates import Estimate
 
 NEAREST = 1e-4
@@ -65,15 +70,17 @@ class Terms:
     judged : H(s; m)
     sampled : H(U_s; m); None where the judge was given nothing that the judged pairs are a sample of
     collection : H(U; m), whose replicates are all its value where U is the whole collection; None where U is U_s
+    left_out : the same figures with a replicate per query, without it; None where intervals rest on the bootstrap alone
     """
 
     people: BootstrapStatistic
     judged: BootstrapStatistic
     sampled: BootstrapStatistic | None = None
     collection: BootstrapStatistic | None = None
+    left_out: Terms | None = field(default=None, kw_only=True)
 
     def __sub__(self, other: Terms) -> Terms:
-        """Those of the difference of two systems."""
+        """Those of the difference of two systems, with the bootstrap alone, as for people's differences."""
         return Terms(
             self.people - other.people,
             self.judged - other.judged,
@@ -101,14 +108,14 @@ class Assisted:
     people : people alone, with an interval of the same kind
     weights : of the bracket within queries (lambda_sampled) and of that between (lambda_collection), 0 to 1
     standard_error : on the index' own scale, corrected for clusters and tuned weights; NaN where there is none
-    degrees : degrees of freedom of Student's t
+    degrees : degrees of freedom of Student's t, which need not be whole
     """
 
     estimate: Estimate
     people: Estimate
     weights: tuple[float, float] = (0.0, 0.0)
     standard_error: float = float("nan")
-    degrees: int = 0
+    degrees: float = 0.0
 
     @property
     def width_ratio(self) -> float | None:
@@ -142,8 +149,9 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
     """An index with a judge's help.
 
     The variance of the replicates is multiplied by n / (n - 1 - p) for n clusters and p tuned weights, and Student's t
-    has n - 1 - p degrees of freedom: a judge that knows nothing gains nothing. Where the judge does not shorten the
-    interval, as with one that knows nothing, people alone stand.
+    has n - 1 - p degrees of freedom: a judge that knows nothing gains nothing. Where the delete-one jackknife's
+    variance (Efron and Stein 1981: on average no less than the true one) is the larger, it stands in: with a dozen
+    queries the bootstrap's is a little too small. Where the judge does not shorten the interval, people alone stand.
 
     Parameters
     ----------
@@ -160,14 +168,17 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
     >>> round(helped.estimate.value, 2), round(helped.width_ratio, 1), round(helped.weights[0], 1)
     (0.48, 0.2, 1.0)
     """
-    if terms.people.withheld is not None or not np.isfinite(terms.people.value):
-        figure = terms.people.estimate(level)
+    people = terms.people
+    if people.withheld is not None or not np.isfinite(people.value):
+        figure = people.estimate(level)
         return Assisted(figure, figure)
-    alone = _interval(terms.people.value, terms.people.replicates, clusters, 0, transform, level)
+    left_out = None if terms.left_out is None else terms.left_out.people.replicates
+    spread = _Spread(people.value, people.replicates, left_out, clusters, 0, transform)
+    alone = _interval(spread, people.effective, level)
     best = alone
     varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
-    if varying and clusters - 1 - len(varying) >= 1:
-        helped = _tuned(terms.people, varying, clusters, transform, level)
+    if varying and clusters - 1 - len(varying) >= 1 and alone.standard_error > 0:
+        helped = _tuned(terms, varying, clusters, transform, alone, level)
         if _width(helped.estimate) < _width(alone.estimate):
             best = helped
     return Assisted(best.estimate, alone.estimate, best.weights, best.standard_error, best.degrees)
@@ -180,40 +191,118 @@ def _varies(bracket: BootstrapStatistic) -> bool:
 
 
 def _tuned(
-    people: BootstrapStatistic,
+    terms: Terms,
     brackets: Mapping[int, BootstrapStatistic],
     clusters: int,
     transform: Transform,
+    alone: Assisted,
     level: float,
 ) -> Assisted:
     """With the weights that the replicates tell; `brackets` by their number, 0 within queries and 1 between."""
+    people = terms.people
     columns = np.stack([each.replicates for each in brackets.values()], axis=1)
     defined = np.isfinite(people.replicates) & np.isfinite(columns).all(axis=1)
     centred = columns[defined] - columns[defined].mean(axis=0)
     target = people.replicates[defined] - people.replicates[defined].mean()
     tuned = np.clip(-np.linalg.lstsq(centred, target, rcond=None)[0], 0.0, 1.0)
     value = people.value + float(tuned @ np.array([each.value for each in brackets.values()]))
-    helped = _interval(value, people.replicates + columns @ tuned, clusters, len(brackets), transform, level)
+    left_out = None
+    if terms.left_out is not None:
+        without = terms.left_out.brackets()
+        left_out = terms.left_out.people.replicates + sum(
+            weight * without[number].replicates for number, weight in zip(brackets, tuned, strict=True)
+        )
+    spread = _Spread(value, people.replicates + columns @ tuned, left_out, clusters, len(brackets), transform)
+    effective = people.effective
+    if effective is not None and spread.standard_error > 0:
+        effective = effective * (alone.standard_error / spread.standard_error) ** 2
+    helped = _interval(spread, effective, level)
     by_number = dict(zip(brackets, tuned.tolist(), strict=True))
     return replace(helped, weights=(by_number.get(0, 0.0), by_number.get(1, 0.0)))
 
 
-def _interval(
-    value: float, replicates: np.ndarray, clusters: int, tuned: int, transform: Transform, level: float
-) -> Assisted:
-    """Student's t interval on the index' own scale, for so many tuned weights."""
-    defined = replicates[np.isfinite(replicates)]
-    degrees = clusters - 1 - tuned
-    if degrees < 1 or not np.isfinite(percentile_interval(replicates)[0]):
+def _interval(spread: _Spread, effective: float | None, level: float) -> Assisted:
+    """Student's t interval on the index' own scale.
+
+    Parameters
+    ----------
+    effective : as `BootstrapStatistic` has it: where hits or misses are few, the interval is at least that of a
+        proportion of so many pairs
+    """
+    value, error = spread.value, spread.standard_error
+    if np.isnan(error):
         estimate = Estimate.of(value, reason="no interval: too few queries, or too many replicates without a value")
         return Assisted(estimate, estimate)
-    value = float(np.clip(value, transform.lowest, transform.highest))
+    if not error > ROUNDING and effective is None:
+        estimate = Estimate.of(value, reason="no interval: it is the same whichever queries are drawn")
+        return Assisted(estimate, estimate)
+    transform = spread.transform
     centre = transform.forward(np.array(value))
-    inflation = np.sqrt(clusters / degrees)
-    reach = special.stdtrit(degrees, (1 + level) / 2) * inflation * np.std(transform.forward(defined), ddof=1)
+    reach = special.stdtrit(spread.degrees, (1 + level) / 2) * spread.error_by(transform.forward)
     low, high = (float(transform.back(centre + sign * reach)) for sign in (-1, 1))
+    if effective is not None:
+        size = effective if not error > ROUNDING else min(effective, value * (1 - value) / error**2)
+        guard = proportion_interval(value, size, level)
+        low, high = min(low, guard[0]), max(high, guard[1])
     estimate = Estimate.of(value, low, high)
-    return Assisted(estimate, estimate, (0.0, 0.0), float(inflation * np.std(defined, ddof=1)), degrees)
+    return Assisted(estimate, estimate, (0.0, 0.0), error, spread.degrees)
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """How a figure varies between replicates: of the bootstrap, and with each query left out (None: not known)."""
+
+    given: float
+    replicates: np.ndarray
+    left_out: np.ndarray | None
+    clusters: int
+    tuned: int
+    transform: Transform
+
+    @property
+    def value(self) -> float:
+        """Within the bounds of the index."""
+        return float(np.clip(self.given, self.transform.lowest, self.transform.highest))
+
+    @property
+    def most_degrees(self) -> int:
+        return self.clusters - 1 - self.tuned
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom: n - 1 - p, or as many as a variance of such contributions by query has (Satterthwaite).
+
+        The variance of a sample variance is (kurtosis - 3) / n + 2 / (n - 1) times its square (Cramér 1946, 27.4).
+        """
+        contributions = self._contributions(self.transform.forward)
+        if contributions is None or not (square := np.mean(contributions**2)) > 0:
+            return self.most_degrees
+        n, kurtosis = self.clusters, np.mean(contributions**4) / square**2
+        relative = (kurtosis - 3) / n + 2 / (n - 1)
+        return float(min(self.most_degrees, 2 / relative)) if relative > 0 else self.most_degrees
+
+    @property
+    def standard_error(self) -> float:
+        """On the figure's own scale; NaN where there is none."""
+        if self.most_degrees < 1 or not np.isfinite(percentile_interval(self.replicates)[0]):
+            return float("nan")
+        return self.error_by(np.asarray)
+
+    def error_by(self, forward: Callable[[np.ndarray], np.ndarray]) -> float:
+        """The standard error on another scale: the larger of the bootstrap's and the jackknife's."""
+        squares = self.clusters * float(np.var(forward(self.replicates[np.isfinite(self.replicates)]), ddof=1))
+        contributions = self._contributions(forward)
+        if contributions is not None:
+            squares = max(squares, float(np.mean(contributions**2)))
+        return float(np.sqrt(squares / self.most_degrees))
+
+    def _contributions(self, forward: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        """What each query adds to the figure by the jackknife, about their mean, float [clusters]."""
+        if self.left_out is None or not np.isfinite(self.left_out).all():
+            return None
+        moved = forward(self.left_out)
+        added: np.ndarray = (self.clusters - 1) * (moved.mean() - moved)
+        return added
 
 
 def _width(estimate: Estimate) -> float:

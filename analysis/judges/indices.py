@@ -9,7 +9,8 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
+from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
+from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -40,10 +41,10 @@ class PairSet:
     ranking: np.ndarray
     mapped: np.ndarray
 
-    def retrieval(self, relevance: np.ndarray, thresholds: np.ndarray) -> Figures:
-        """Average precision, normalised rank, relevant share, and precision and recall at the thresholds of SHARES."""
+    def retrieval(self, relevance: np.ndarray, cuts: Cuts) -> Figures:
+        """Average precision, normalised rank, relevant share, and precision and recall at the cuts."""
         own = None if self.own is None else np.full(len(self.row), self.own)
-        return _retrieval(Retrieval(self.row, relevance, self.times), self.ranking, self.weight, own, thresholds)
+        return _retrieval(Retrieval(self.row, relevance, self.times), self.ranking, self.weight, own, cuts)
 
     def correlations(
         self, judgment: np.ndarray, spread: np.ndarray, order: np.ndarray, wanted: tuple[str, ...]
@@ -64,7 +65,7 @@ def terms_of(
     used: np.ndarray,
     indices: Collection[str] | None = None,
 ) -> dict[str, Terms]:
-    """Indices of a system, by name.
+    """Indices of a system, by name, with those of the delete-one jackknife where there are two queries.
 
     Correlations are of mapped scores where there are any: those of people out of fold as ever, those in the brackets,
     whose mean is zero whatever is correlated, by the one mapping of all judged pairs.
@@ -75,17 +76,24 @@ def terms_of(
     used : bool [judged pairs], those that count for the system
     indices : which; None gives every index, which takes twice as long as one
     """
+    terms = _terms(universe, candidate, scores, used, indices)
+    if universe.left_out is None:
+        return terms
+    left_out = _terms(universe.left_out, candidate, scores, used, indices)
+    return {name: replace(each, left_out=left_out[name]) for name, each in terms.items()}
+
+
+def _terms(
+    universe: Universe, candidate: Candidate, scores: np.ndarray, used: np.ndarray, indices: Collection[str] | None
+) -> dict[str, Terms]:
     context, worth = universe.context, universe.worth
     correlations = tuple(name for name in CORRELATIONS if indices is None or name in indices)
     ranking = scores if candidate.direction.higher else -scores
     mapped = ranking
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
-    thresholds = thresholds_at(ranking, universe.weight, SHARES)
-    if universe.lacks_queries:  # a share of the judge's pairs is then none of the collection
-        thresholds = thresholds_at(candidate.ranking_of(used), context.design[used], SHARES)
-    thresholds[-1] = -np.inf  # all pairs, also judged ones that the judge was not given
-    people = _of_people(universe, candidate, used, thresholds, correlations)
+    cuts = _cuts(universe, candidate, ranking, used)
+    people = _of_people(universe, candidate, used, cuts, correlations)
     both = used & universe.given
     rows = universe.row_of_judged[both]
     sets = [(rows, context.draws.row[both], context.draws.times, context.design[both], context.own)]
@@ -99,7 +107,7 @@ def terms_of(
     by_set = []
     for of_table, row, times, weight, own in sets:
         pairs = PairSet(row, times, weight, own, ranking[of_table], mapped[of_table])
-        figures = pairs.retrieval(worth.relevance[of_table], thresholds)
+        figures = pairs.retrieval(worth.relevance[of_table], cuts)
         said = (worth.judgment[of_table], worth.spread[of_table], worth.order[of_table])
         figures |= pairs.correlations(*said, correlations)
         by_set.append(figures)
@@ -111,26 +119,48 @@ def terms_of(
     }
 
 
+def _cuts(universe: Universe, candidate: Candidate, ranking: np.ndarray, used: np.ndarray) -> Cuts:
+    """The scores at which SHARES of the collection are retrieved.
+
+    They are known where the judge was given the collection; else a sample tells them, and they vary with it.
+    """
+    context = universe.context
+    if universe.partial:
+        weight, row, times = context.design[used], context.draws.row[used], context.draws.times
+        return Cuts.of_sample(candidate.ranking_of(used), weight, row, times)
+    if not universe.beyond:
+        query = universe.query_of_row[universe.sampled]
+        return Cuts.of_sample(ranking[universe.sampled], universe.sampled_weight, query, context.draws.between)
+    return Cuts.known(ranking, universe.weight)
+
+
 def _retrieval(
-    pairs: Retrieval, ranking: np.ndarray, weight: np.ndarray, own: np.ndarray | None, thresholds: np.ndarray
+    pairs: Retrieval, ranking: np.ndarray, weight: np.ndarray, own: np.ndarray | None, cuts: Cuts
 ) -> Figures:
     """The indices that take pairs as relevant or not, by name."""
     figures = pairs.indices(ranking, weight, own)
-    points = pairs.at_thresholds(ranking, weight, np.array(SHARES), thresholds)
+    points = pairs.at_thresholds(ranking, weight, np.array(SHARES), cuts.scores)
     figures[RELEVANT] = points.precision[-1]
-    for share, precision, recall in zip(SHARES[:-1], points.precision, points.recall, strict=False):
+    precisions, recalls = points.precision, points.recall
+    if cuts.varying is not None:
+        moved = at_varying_cuts(pairs, ranking, weight, cuts.varying)
+        precisions, recalls = (
+            [replace(each, replicates=own) for each, own in zip(known, varied, strict=True)]
+            for known, varied in zip((precisions[:-1], recalls[:-1]), moved, strict=True)
+        )
+    for share, precision, recall in zip(SHARES[:-1], precisions, recalls, strict=False):
         figures |= {f"precision_at_{share:g}": precision, f"recall_at_{share:g}": recall}
     return figures
 
 
 def _of_people(
-    universe: Universe, candidate: Candidate, used: np.ndarray, thresholds: np.ndarray, correlations: tuple[str, ...]
+    universe: Universe, candidate: Candidate, used: np.ndarray, cuts: Cuts, correlations: tuple[str, ...]
 ) -> Figures:
     """The indices from people's judgments alone; those that the design cannot estimate are withheld."""
     context = universe.context
     own = None if context.own is None else np.full(int(used.sum()), context.own)
     prepared = context.prepared(used)
-    figures = _retrieval(prepared, candidate.ranking_of(used), context.design[used], own, thresholds)
+    figures = _retrieval(prepared, candidate.ranking_of(used), context.design[used], own, cuts)
     reason = context.pairs.design.withheld
     if reason is not None:
         figures = {

@@ -142,7 +142,7 @@ def context_for(pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions) 
     # within a query, replicates of a judge's own sample vary as whole queries alone
     population = options.population if (judge.probability == 1.0).all() else "open"
     draws = pairs.draws(options.replicates, options.seed, population)
-    return ScoringContext(pairs, draws, replace(options, raters="these"))
+    return ScoringContext(pairs, draws, replace(options, raters="these", population=population))
 
 
 def transform_of(index: str) -> Transform:
@@ -167,10 +167,10 @@ def notes_on(universe: Universe) -> list[str]:
             f"Judge {judge.name}: {absent} of {len(context.pairs)} judged pairs were not given to the judge; its help "
             "is to the others."
         )
-    if universe.lacks_queries:
+    if universe.partial:
         notes.append(
-            f"Judge {judge.name} was not given all queries that people judged: precision and recall are at shares "
-            "of the collection as people's sample tells them."
+            f"Judge {judge.name} was not given all of the collection: precision and recall are at shares of it as "
+            "people's sample tells them, and their intervals hold that too."
         )
     if universe.judged_alone:
         notes.append(

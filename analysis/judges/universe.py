@@ -47,6 +47,10 @@ class Universe:
     judge : the judge's table
     context : the judged pairs and the bootstrap's draws
 
+    Attributes
+    ----------
+    jackknife : whether the draws are those of `left_out`
+
     Raises
     ------
     RelstudyError
@@ -56,6 +60,7 @@ class Universe:
     def __init__(self, judge: JudgeTable, context: ScoringContext) -> None:
         self.judge = judge
         self.context = context
+        self.jackknife = False
         pairs = context.pairs
         self.row_of_judged = judge.rows_of(pairs.query_id, pairs.result_id)
         self.given = self.row_of_judged >= 0
@@ -78,10 +83,22 @@ class Universe:
         return len(self.sampled) == int(self.given.sum()) and bool(sampled.any())
 
     @cached_property
-    def lacks_queries(self) -> bool:
-        """Whether queries that people judged are not in the judge's table, which is then not the whole collection."""
-        pairs = self.context.pairs
-        return len(np.unique(self.query_of_row[self.sampled])) < len(pairs.queries)
+    def left_out(self) -> Universe | None:
+        """The same with a replicate for each judged query, which leaves it out; None where there is one query."""
+        context, options = self.context, self.context.options
+        if len(context.pairs.queries) < 2:
+            return None
+        draws = context.pairs.left_out(options.replicates, options.population)
+        other = Universe(self.judge, ScoringContext(context.pairs, draws, options))
+        other.jackknife = True
+        other.__dict__["worth"] = self.worth
+        return other
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether pairs that people judged are not in the judge's table, or none but them: its rows are then not the
+        collection that people's pairs are a sample of."""
+        return self.judged_alone or not bool(self.given.all())
 
     @property
     def beyond(self) -> bool:
@@ -99,7 +116,7 @@ class Universe:
     @cached_property
     def collection_times(self) -> tuple[np.ndarray, np.ndarray]:
         """How much each row counts in replicates of the whole, and its row of that; ones where it is no sample."""
-        if (self.judge.probability == 1.0).all():
+        if self.jackknife or (self.judge.probability == 1.0).all():
             return np.zeros(len(self.judge), dtype=np.int64), np.ones((1, 1))
         codes, names = pd.factorize(self.judge.query_id)
         replicates = self.context.draws.counts.shape[1]

@@ -98,6 +98,30 @@ def two_stages(
     return Draws(counts, times, np.arange(len(query), dtype=np.int64), between)
 
 
+def each_query_left_out(query: np.ndarray, fraction: np.ndarray | None, queries: int) -> Draws:
+    """A replicate per query, without it: those of the delete-one jackknife.
+
+    Parameters
+    ----------
+    query : int [pairs], 0 to queries - 1
+    fraction : float [queries], the probability that each query was drawn; None where the population is open
+    queries : at least 2
+
+    Notes
+    -----
+    (queries - 1) / queries times the sum of squares about the mean is the variance between queries, 1 - f times that
+    where the population is finite; the choice of pairs within queries is not in it then.
+
+    Examples
+    --------
+    >>> each_query_left_out(np.array([0, 1, 1]), None, 2).times.tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
+    counts = (1.0 - np.eye(queries)) * queries / (queries - 1)
+    between = counts if fraction is None else 1.0 + np.sqrt(1.0 - fraction)[:, None] * (counts - 1.0)
+    return Draws(counts, between, query.astype(np.int64), between)
+
+
 def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -> np.ndarray | float | None:
     """Random deviations of a query's pairs from 1 that vary a weighted sum as drawing the pairs does.
 
