@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from relstudy.api.joining import join as join
     from relstudy.api.judging import CheckedJudge as CheckedJudge
     from relstudy.api.judging import judge as judge
+    from relstudy.api.judging import mean_judge as mean_judge
     from relstudy.api.planning import Plan as Plan
     from relstudy.api.planning import plan as plan
     from relstudy.api.remote import RemoteStudy as RemoteStudy
@@ -70,6 +71,7 @@ _OWNERS = {
     "inspect": "relstudy.api.inspecting",
     "join": "relstudy.api.joining",
     "judge": "relstudy.api.judging",
+    "mean_judge": "relstudy.api.judging",
     "plan": "relstudy.api.planning",
     "read_mappings": "relstudy.mapping.fitted",
     "read_ratings": "relstudy.api.calibrating",

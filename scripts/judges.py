@@ -3,6 +3,7 @@
     python scripts/judges.py diras [--data ../shared/data] [--studies 300]
     python scripts/judges.py viescore [--studies 100]
     python scripts/judges.py passages [--studies 200] [--seed 12]
+    python scripts/judges.py FOLDER --system NAME [--relevant 2] [--queries 12] [--results 12]
 
 `diras`: 11 questions x 60 paragraphs (two annotators, GPT-4, an embedding whose cosine is the system that is scored).
 A study draws 12 questions with replacement and 12 paragraphs of each, likelier where the system ranks them high; to
@@ -10,10 +11,14 @@ have each question as often as it is drawn, the collection is twenty copies of i
 pictures (three people, 16 vision-language models; `llava_0shot` stands for the system). A study draws 40 prompts and 3
 pictures of each. `passages`: made up, of another shape: 250 queries x 120 passages on four grades, a system with tied
 scores, 33 judges from good to useless, one that says the same of everything, one that answers for half of the queries
-only, one that was given the richer half of them; a study draws 25 queries and 15 passages of each.
+only, one that was given the richer half of them; a study draws 25 queries and 15 passages of each. FOLDER: judged
+pairs of your own, people's in ratings.csv (query_id, result_id, rating; a row per rater) and judges' in judges.csv
+(judge, query_id, result_id, rating, empty where there is no answer). A pair is relevant as far as its raters gave
+--relevant or more; --system names the judge whose grades, ties broken by chance, stand for the system that is scored.
 
-Judges: those of the data; noise; the best one upside down; one that refuses a third of the pairs, mostly those that
-people like; one that is the system itself (circular). Each judged the whole collection, or (with --sampled) the drawn
+Judges: those of the data; the mean of all, and of the five that explain most of each study's judgments; noise; the best
+one upside down; one that refuses a third of the pairs, mostly those that people like; one that is the system itself
+(circular). Each judged the whole collection, or (with --sampled) the drawn
 queries alone. Two tables: coverage of 95 % intervals and mean width against people alone, by judge and index; and for
 the relevant share bias, the same over the standard deviation, coverage and width of every way. Ways beside ours: the
 mean of ppi_py (Angelopoulos, Duchi and Zrnic 2023), weighted by design or not; the judge alone, its grades read as
@@ -24,140 +29,26 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
-from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
 from relstudy.analysis.judges.run import assist_scores
-from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.console import print_table, progress
-from relstudy.studyapp.sampling.drawing import inclusion_probabilities, systematic_sample
+from relstudy.common.errors import RelstudyError
 
-PAIR = ["query_id", "result_id"]
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
+from judge_worlds import PAIR, SEED, SHARED, WORLDS, World, of_folder
+
 INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
 NORMAL = float(special.ndtri(0.975))
-SEED = 11
 PPI_PY = importlib.util.find_spec("ppi_py") is not None
-
-
-@dataclass(frozen=True, eq=False)
-class World:
-    """A collection of which people judged every pair.
-
-    Parameters
-    ----------
-    pairs : query_id, result_id, judgment (0 to 1), relevant_share, score (the system's)
-    judges : each judge's grade of every pair, NaN where there is no answer, -inf where it was not given the pair
-    queries, results : how many a study draws
-    """
-
-    pairs: pd.DataFrame
-    judges: Mapping[str, np.ndarray]
-    queries: int
-    results: int
-
-    def truth(self) -> dict[str, float]:
-        """Every index over the whole collection."""
-        relevance, score, judgment = (self.pairs[each].to_numpy() for each in ("relevant_share", "score", "judgment"))
-        ones, row = np.ones(len(score)), np.zeros(len(score), dtype=np.int64)
-        whole = Retrieval(row, relevance, np.ones((1, 1)))
-        figures = {name: each.value for name, each in whole.indices(score, ones).items()}
-        at = whole.at_thresholds(score, ones, np.array(SHARES), thresholds_at(score, ones, SHARES))
-        fifth = SHARES.index(0.2)
-        figures |= {"precision_at_0.2": at.precision[fifth].value, "recall_at_0.2": at.recall[fifth].value}
-        correlation = CorrelationBootstrap(row, judgment, np.ones((1, 1))).correlate(score, ("pearson",))
-        return figures | {"relevant_share": float(relevance.mean()), "pearson": correlation["pearson"].value}
-
-    def study(self, random: np.random.Generator) -> np.ndarray:
-        """Rows drawn and their probabilities given the query, float [2, pairs]."""
-        codes, names = pd.factorize(self.pairs["query_id"])
-        order = np.argsort(codes, kind="stable")
-        ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
-        score = self.pairs["score"].to_numpy()
-        rows, given = [], []
-        for query in random.choice(len(names), self.queries, replace=False):
-            of_query = order[ends[query] : ends[query + 1]]
-            rank = np.argsort(np.argsort(-score[of_query])) + 1
-            probability = inclusion_probabilities(1 / (rank + 9.0), self.results)
-            drawn = systematic_sample(probability, random)
-            rows.append(of_query[drawn])
-            given.append(probability[drawn])
-        return np.stack([np.concatenate(rows), np.concatenate(given)])
-
-
-def special_judges(best: np.ndarray, relevance: np.ndarray, score: np.ndarray) -> dict[str, np.ndarray]:
-    """Judges that are no good, or good and wrong, made of the best one."""
-    random = np.random.default_rng(SEED)
-    refuses = random.random(len(best)) < (0.15 + 0.7 * relevance) * (1 / 3) / (0.15 + 0.7 * relevance).mean()
-    return {
-        "noise": random.integers(0, 4, len(best)).astype(float),
-        "upside down": best.max() - best,
-        "refuses a third": np.where(refuses, np.nan, best),
-        "circular": score,
-    }
-
-
-def diras(folder: Path, copies: int = 20) -> World:
-    """Questions and paragraphs; relevant where the two annotators' mean is at least "partially"."""
-    ratings = pd.read_csv(folder / "diras_chatreport" / "ratings.csv").groupby(PAIR)["rating"].mean().reset_index()
-    judges = pd.read_csv(folder / "diras_chatreport" / "judges.csv").fillna({"gpt4_confidence": 0})
-    pairs = judges.merge(ratings, on=PAIR)
-    share = (pairs["rating"] >= 2) * 1.0
-    pairs = pairs.assign(judgment=share, relevant_share=share, score=pairs["embedding_cosine"])
-    sure = np.where(pairs["gpt4_guess"] == "yes", pairs["gpt4_confidence"], 1 - pairs["gpt4_confidence"])
-    by_name = {"gpt-4": np.digitize(sure, [0.15, 0.5, 0.85]).astype(float), "gpt-4 score": sure}
-    by_name |= special_judges(by_name["gpt-4"], share.to_numpy(), pairs["score"].to_numpy())
-    many = pd.concat([pairs.assign(query_id=pairs["query_id"] + f"/{copy}") for copy in range(copies)])
-    return World(many.reset_index(drop=True), {name: np.tile(each, copies) for name, each in by_name.items()}, 12, 12)
-
-
-def viescore(folder: Path) -> World:
-    """Prompts and pictures; relevant as far as people gave the highest rating."""
-    ratings = pd.read_csv(folder / "viescore_judges" / "ratings.csv")
-    grouped = ratings.assign(best=(ratings["rating"] > 0.75) * 1.0).groupby(PAIR)
-    pairs = grouped.agg(judgment=("rating", "mean"), relevant_share=("best", "mean")).reset_index()
-    judges = pd.read_csv(folder / "viescore_judges" / "judges.csv").pivot_table("rating", PAIR, "judge")
-    judges = judges.reindex(pd.MultiIndex.from_frame(pairs[PAIR]))
-    system = judges["llava_0shot"].fillna(-1).to_numpy()
-    pairs["score"] = system + np.random.default_rng(SEED).uniform(0, 1, len(system))
-    by_name = {str(name): judges[name].to_numpy() for name in judges}
-    best = np.nan_to_num(by_name["gpt4o_0shot"], nan=5.0)
-    by_name |= special_judges(best, pairs["relevant_share"].to_numpy(), pairs["score"].to_numpy())
-    return World(pairs, by_name, 40, 3)
-
-
-def passages(folder: Path) -> World:
-    """Made up: four grades, relevant from the third on; a system whose scores are tied; judges of every quality."""
-    random = np.random.default_rng(SEED)
-    queries, depth = 250, 120
-    query = np.repeat(np.arange(queries), depth)
-    truth = random.normal(size=queries * depth) + 0.7 * random.normal(size=queries)[query]
-    grade = np.digitize(truth, [0.3, 1.2, 2.0]).astype(float)
-    ids = {"query_id": [f"q{k:03d}" for k in query], "result_id": [f"p{k:05d}" for k in range(len(query))]}
-    score = np.round(0.6 * truth + 0.8 * random.normal(size=len(truth)), 1)
-    pairs = pd.DataFrame({**ids, "judgment": grade / 3, "relevant_share": (grade >= 2) * 1.0, "score": score})
-    judges = {}
-    for number, noise in enumerate(np.geomspace(0.3, 6, 33), start=1):
-        lean = 0.5 * random.normal(size=queries)[query] + random.uniform(0, 0.5) * score
-        seen = truth + lean + noise * random.normal(size=len(truth))
-        judges[f"judge {number}"] = np.digitize(seen, np.quantile(seen, [0.4, 0.7, 0.9])).astype(float)
-    # given half of the queries, those that are richer
-    rich = np.bincount(query, grade)[query] > np.median(np.bincount(query, grade))
-    judges |= {"the same of everything": np.ones(len(truth))}
-    judges["no answer for half of the queries"] = np.where(query % 2 == 0, judges["judge 5"], np.nan)
-    judges["given the richer half of the queries"] = np.where(rich, judges["judge 5"], -np.inf)
-    return World(pairs, judges | special_judges(judges["judge 5"], pairs["relevant_share"].to_numpy(), score), 25, 15)
 
 
 def rivals(
@@ -193,7 +84,7 @@ def prediction_powered(
 
 
 def one_study(
-    world: World, grades: np.ndarray, random: np.random.Generator, replicates: int, sampled: bool
+    world: World, name: str, random: np.random.Generator, replicates: int, sampled: bool
 ) -> dict[str, dict[str, tuple[float, float, float]]]:
     """Value and ends of every index by way: "people", "with the judge", and the rivals."""
     drawn, given = world.study(random)
@@ -204,11 +95,13 @@ def one_study(
     options = ScoringOptions(replicates=replicates, measures=(), method="none", directions={"*": "higher"})
     scores = world.pairs[[*PAIR, "score"]]
     candidate = candidate_of(pairs, "system", scores, options)
-    table = world.pairs[PAIR].assign(rating=grades)[~np.isneginf(grades)]
-    grades = np.where(np.isneginf(grades), np.nan, grades)
+    judge = world.judged_by(name, pairs)
+    grades = judge.rating[judge.rows_of(*world.pairs[PAIR].to_numpy(dtype=object).T)]
+    if name in world.judges:
+        grades = np.where(np.isneginf(world.judges[name]), np.nan, world.judges[name])
     if sampled:
-        table = table[table["query_id"].isin(pairs.queries)]
-    helped = assist_scores(pairs, [candidate], {"system": scores}, read_judge(table), options, INDICES)
+        judge = judge.without(set(judge.query_id) - set(pairs.queries))
+    helped = assist_scores(pairs, [candidate], {"system": scores}, judge, options, INDICES)
     ends: dict[str, dict[str, tuple[float, float, float]]] = defaultdict(dict)
     for index in INDICES:
         figure = helped.systems["system"][index]
@@ -220,11 +113,11 @@ def one_study(
 
 
 def simulate(
-    world: World, grades: np.ndarray, studies: int, replicates: int, sampled: bool = False, seed: int = SEED
+    world: World, name: str, studies: int, replicates: int, sampled: bool = False, seed: int = SEED
 ) -> dict[str, dict[str, np.ndarray]]:
     """Every way's values and ends, float [studies, 3] by way and index; every judge meets the same studies."""
     random = np.random.default_rng(seed)
-    runs = [one_study(world, grades, random, replicates, sampled) for _ in range(studies)]
+    runs = [one_study(world, name, random, replicates, sampled) for _ in range(studies)]
     return {way: {index: np.array([run[way][index] for run in runs]) for index in runs[0][way]} for way in runs[0]}
 
 
@@ -238,20 +131,44 @@ def told(truth: float, ends: np.ndarray, people: np.ndarray) -> tuple[float, str
     return float(bias), over, float(covered), float(width)
 
 
-WORLDS: dict[str, Callable[[Path], World]] = {"diras": diras, "viescore": viescore, "passages": passages}
+def world_of(given: argparse.Namespace) -> World:
+    """What the command line asks for.
+
+    Raises
+    ------
+    RelstudyError
+        where there is no such collection, judge or file
+    """
+    if given.world in WORLDS:
+        world = WORLDS[given.world](given.data)
+    elif Path(given.world).is_dir():
+        world = of_folder(Path(given.world), given.system, given.relevant, given.queries, given.results)
+    else:
+        raise RelstudyError(f"{given.world}: there is no such folder; there are: {', '.join(WORLDS)}")
+    absent = sorted(set(given.judge or []) - set(world.names))
+    if absent:
+        raise RelstudyError(f"--judge {absent[0]}: there is no such judge; there are: {', '.join(world.names)}")
+    return world
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("world", choices=list(WORLDS))
+    parser.add_argument("world", help=f"{', '.join(WORLDS)}, or a folder of your own")
     parser.add_argument("--data", type=Path, default=SHARED)
     parser.add_argument("--studies", type=int, default=300)
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--sampled", action="store_true", help="the judge judged the drawn queries alone")
     parser.add_argument("--judge", action="append", help="only this judge; may be repeated")
     parser.add_argument("--seed", type=int, default=SEED, help="of the studies that are drawn")
+    parser.add_argument("--system", help="FOLDER alone: the judge that stands for the system that is scored")
+    parser.add_argument("--relevant", type=float, help="FOLDER alone: the rating from which a pair is relevant")
+    parser.add_argument("--queries", type=int, default=12, help="FOLDER alone: how many a study draws")
+    parser.add_argument("--results", type=int, default=12, help="FOLDER alone: pairs of each")
     given = parser.parse_args()
-    world = WORLDS[given.world](given.data)
+    try:
+        world = world_of(given)
+    except RelstudyError as error:
+        parser.exit(1, f"judges.py: {error}\n")
     truth = world.truth()
     print("truth:", ", ".join(f"{index} {truth[index]:.3f}" for index in INDICES))
     print(
@@ -259,8 +176,8 @@ def main() -> None:
         f"seed {given.seed}. Coverage, and width against people alone:"
     )
     brief, rows = [], []
-    for name in progress(given.judge or list(world.judges), "judges"):
-        by_way = simulate(world, world.judges[name], given.studies, given.replicates, given.sampled, given.seed)
+    for name in progress(given.judge or world.names, "judges"):
+        by_way = simulate(world, name, given.studies, given.replicates, given.sampled, given.seed)
         people = by_way["people alone"]
         for way, label in (("people alone", "people alone"), ("relstudy", name)):
             figures = [told(truth[index], by_way[way][index], people[index]) for index in INDICES]

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,13 @@ class JudgeTable:
         """Whether there is a rating, bool [pairs]."""
         return np.isfinite(self.rating)
 
+    @cached_property
+    def _pairs(self) -> pd.MultiIndex:
+        return pd.MultiIndex.from_arrays([self.query_id, self.result_id])
+
     def rows_of(self, query_id: np.ndarray, result_id: np.ndarray) -> np.ndarray:
         """Each given pair's row of this table, int64, -1 where the judge was not given it."""
-        have = pd.MultiIndex.from_arrays([self.query_id, self.result_id])
-        rows: np.ndarray = have.get_indexer(pd.MultiIndex.from_arrays([query_id, result_id])).astype(np.int64)
+        rows: np.ndarray = self._pairs.get_indexer(pd.MultiIndex.from_arrays([query_id, result_id])).astype(np.int64)
         return rows
 
     def without(self, queries: Collection[str]) -> JudgeTable:

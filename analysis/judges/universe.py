@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,9 +90,10 @@ class Universe:
         if len(context.pairs.queries) < 2:
             return None
         draws = context.pairs.left_out(options.replicates, options.population)
-        other = Universe(self.judge, ScoringContext(context.pairs, draws, options))
-        other.jackknife = True
-        other.__dict__["worth"] = self.worth
+        worth, other = self.worth, copy(self)
+        other.__dict__ |= {"worth": worth}  # the same for both, and it takes long
+        other.context, other.jackknife = ScoringContext(context.pairs, draws, options), True
+        other.__dict__.pop("collection_times", None)
         return other
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Automatic judges beside people: `judge`."""
+"""Automatic judges beside people: `judge` and `mean_judge`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
+from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, check_judge, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -106,6 +107,44 @@ def judge(
     ratings = judgments.ratings if isinstance(judgments, CalibratedPanel) else None
     said = _table(table, name, columns)
     return CheckedJudge(check_judge_against(pairs, candidates, by_system, said, options, ratings))
+
+
+def mean_judge(
+    tables: Mapping[str, Source], judgments: Source | CalibratedPanel, *, best: int | None = None
+) -> pd.DataFrame:
+    """Several automatic judges as one, as `relstudy judge --mean-of` makes it: a table for `score(..., judge=table)`.
+
+    Parameters
+    ----------
+    tables : each judge's table by its name (query_id, result_id, rating; empty where it gave no answer)
+    judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
+    best : take the mean of so many, those that explain people's judgments best; default: of all
+
+    Returns
+    -------
+    DataFrame[query_id, result_id, rating (0 to 1), status] of the pairs that all judges in it were given; `.attrs`
+    holds these under "members", the one that explains most first
+
+    Raises
+    ------
+    RelstudyError
+        where a table has faults, there are fewer than two judges or than `best`, or they have no pair in common
+
+    Examples
+    --------
+    >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    >>> judgments = pd.DataFrame({**pairs, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
+    >>> grades = {"one": [3, 0, 3, 0], "two": [7, 9, 7, 9], "three": [1, 1, 0, 0]}
+    >>> tables = {name: pd.DataFrame({**pairs, "rating": each}) for name, each in grades.items()}
+    >>> mean = mean_judge(tables, judgments, best=2)
+    >>> mean["rating"].tolist(), [each["judge"] for each in mean.attrs["members"]]
+    ([0.75, 0.25, 0.75, 0.25], ['one', 'two'])
+    """
+    pairs = JudgedPairs.of(judgments_and_ratings(judgments))
+    mean = mean_of_judges([_table(table, name, None) for name, table in tables.items()], pairs, best)
+    told = mean.table
+    told.attrs["members"] = [each.as_json() for each in mean.members]
+    return told
 
 
 def _table(table: Source, name: str | None, columns: Columns | None) -> JudgeTable:

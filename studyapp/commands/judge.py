@@ -32,6 +32,8 @@ NOWHERE = "http://localhost/v1"
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--judge", "name", required=True, help="What to call the judge; its files are judges/NAME.*.")
 @click.option("--scores", type=click.Path(path_type=Path), help="Take its grades, or a system's scores, from a table.")
+@click.option("--mean-of", multiple=True, metavar="NAME", help="Take the mean of the study's judges of these names.")
+@click.option("--best", type=click.IntRange(1), help="Of these (or all) judges, as many as explain people best.")
 @click.option("--model", help="Ask this model.")
 @click.option("--base-url", help="Where the model is served (chat completions), such as http://localhost:8000/v1.")
 @click.option("--prompt", type=click.Path(path_type=Path), help="A prompt of your own, with {query} and {result}.")
@@ -68,16 +70,23 @@ def judge(folder: Path, name: str, scores: Path | None, tuned_on: Path | None, a
     Examples:
       relstudy judge my-study --judge model --model NAME --base-url http://localhost:8000/v1
       relstudy judge my-study --judge bm25 --scores my-study/scores/bm25.csv
+      relstudy judge my-study --judge five --best 5
       relstudy judge my-study --judge model --model NAME --export-batch questions.jsonl
       relstudy judge my-study --judge model --model NAME --import-batch answers.jsonl
     """
     if not re.fullmatch(NAME, name):
         raise click.UsageError("--judge: letters, digits, dot, - and _ are allowed (at most 64)")
-    ways = [scores is not None, choices["export_batch"] is not None, choices["import_batch"] is not None]
-    if sum(ways) > 1 or (scores is not None and (choices["model"] or choices["base_url"])):
-        raise click.UsageError("--scores, --export-batch, --import-batch and --base-url exclude each other")
+    mean_of, best = choices.pop("mean_of"), choices.pop("best")
+    several = bool(mean_of) or best is not None
+    ways = [scores is not None, several, choices["export_batch"] is not None, choices["import_batch"] is not None]
+    if sum(ways) > 1 or ((scores is not None or several) and (choices["model"] or choices["base_url"])):
+        raise click.UsageError(
+            "--scores, --mean-of or --best, --export-batch, --import-batch and --base-url exclude each other"
+        )
     tuned = None if tuned_on is None else _queries_of(tuned_on)
-    if scores is not None:
+    if several:
+        content = _from_several(folder, name, mean_of, best, as_json)
+    elif scores is not None:
         content = _from_file(folder, name, scores, tuned)
     else:
         content = _from_model(folder, name, tuned, as_json, choices)
@@ -106,6 +115,19 @@ def _from_file(folder: Path, name: str, path: Path, tuned: list[str] | None) -> 
     collection = Collection.load(folder) if (folder / "collection.csv").is_file() else None
     table = table_of_file(path, name, collection)
     return write_judge(folder, name, table, {"scores": path.name, "date": _today(), **_tuned(tuned)})
+
+
+def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | None, quiet: bool) -> dict[str, Any]:
+    from relstudy.studyapp.judging.several import mean_of_study
+
+    content, among = mean_of_study(folder, name, mean_of, best, _today())
+    told = ", ".join(
+        f"{each['judge']} (R² {each['r_squared']:.2f}{', in reverse' if each['turned'] else ''})"
+        for each in content["mean_of"]
+    )
+    if not quiet:
+        click.echo(f"The mean of {len(content['mean_of'])} of {among} judges: {told}.")
+    return content
 
 
 def _from_model(

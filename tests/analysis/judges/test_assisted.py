@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import relstudy as rs
+from relstudy.analysis.judges.estimator import DIFFERENCE, Assisted, Terms, assist
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
 
@@ -200,3 +202,22 @@ def test_judgments_without_probabilities_are_refused(files: Path, study: pd.Data
     code, output = run(files)
     assert code == 1
     assert "a judge can help only people's judgments that are a probability sample" in output
+
+
+def test_the_interval_takes_the_larger_variance_and_fewer_degrees_of_freedom_where_queries_differ_much() -> None:
+    random = np.random.default_rng(1)
+    alike, one_apart = np.tile([0.49, 0.51], 6), np.r_[np.full(11, 0.5), 0.4]
+    replicates = 0.5 + 0.001 * random.normal(size=400)
+
+    def with_each_left_out(values: np.ndarray | None) -> Assisted:
+        people = BootstrapStatistic(0.5, replicates)
+        left_out = None if values is None else Terms(BootstrapStatistic(0.5, values), people)
+        return assist(Terms(people, people, left_out=left_out), 12, DIFFERENCE)
+
+    plain, even, odd = (with_each_left_out(each) for each in (None, alike, one_apart))
+    assert plain.degrees == even.degrees == 11
+    # the jackknife's variance: (n - 1) / n times the sum of squares about the mean
+    assert even.standard_error == pytest.approx(np.sqrt(11 / 12 * 12 * 0.01**2))
+    assert plain.standard_error < 0.0012
+    # one query of twelve makes all of the variance: kurtosis 111 / 11
+    assert odd.degrees == pytest.approx(2 / ((111 / 11 - 3) / 12 + 2 / 11))

@@ -55,8 +55,8 @@ def test_the_mean_is_that_of_the_formula(case: tuple[Assisted, np.ndarray, np.nd
     assert power > 0.5 and figure.weights[0] == 0  # each query is its own only pair: nothing to choose within it
     value, error = power_tuned(*given, power)
     assert figure.estimate.value == pytest.approx(value, abs=1e-9)
-    # a good judge leaves few residuals, and large ones: their kurtosis takes degrees of freedom (on the plain scale; the
-    # index' own is the logit, which moves it by a few hundredths)
+    # a good judge leaves few residuals, and large: their kurtosis takes degrees of freedom (on the plain scale here
+    # and on the logit scale there, which moves it by a few hundredths)
     residual = given[0] - power * given[1]
     moved = residual - residual.mean()
     kurtosis = np.mean(moved**4) / np.mean(moved**2) ** 2
