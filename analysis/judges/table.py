@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.qrels import is_qrels, read_qrels
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import Checked, read_json, read_table
@@ -90,7 +91,8 @@ def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name:
     Parameters
     ----------
     source : a file (where NAME.json beside it says that the prompt was tuned on some queries, without these) or a
-        DataFrame, with query_id, result_id and rating (empty where there is no answer); status and
+        DataFrame, with query_id, result_id and rating (empty where there is no answer; in a file the only further
+        column may have another name), or TREC qrels; status and
         inclusion_probability (that with which the pair was given to the judge) optional
     name : of the judge; None takes the file's
 
@@ -112,15 +114,30 @@ def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name:
         return source
     if isinstance(source, pd.DataFrame):
         return check_judge(Checked(source.reset_index(drop=True), "the judge"), name or "judge")
-    judge = check_judge(read_table(source), name or Path(source).stem)
+    if not isinstance(source, str | os.PathLike):
+        raise RelstudyError(f"the judge: a path or a DataFrame is needed, not {type(source).__name__}")
+    judge = check_judge(judge_rows(source), name or Path(source).stem)
     description = Path(source).with_suffix(".json")
     tuned_on = read_json(description).get("tuned_on", []) if description.is_file() else []
     return judge.without(tuned_on)
 
 
+def judge_rows(path: str | os.PathLike[str]) -> Checked:
+    """The rows of a judge's file: a table, whose only further column is its rating if none is called so, or qrels."""
+    table = read_qrels(path) if is_qrels(path) else read_table(path)
+    have = set(map(str, table.frame.columns))
+    others = sorted(have - {*COLUMNS, "inclusion_probability"})
+    if "rating" not in have and set(PAIR) <= have and len(others) == 1:
+        table.frame = table.frame.rename(columns={others[0]: "rating"})
+        table.labels["rating"] = others[0]
+    return table
+
+
 def check_judge(table: Checked, name: str) -> JudgeTable:
     """Check a table that is already in memory; see `read_judge`."""
     table.require(*PAIR, "rating")
+    if table.frame["rating"].dtype == bool:
+        table.frame = table.frame.assign(rating=table.frame["rating"].astype(float))
     ids = pd.DataFrame({column: table.texts(column) for column in PAIR})
     rating = table.numbers("rating", empty=True)
     status = _statuses(table, rating)

@@ -114,7 +114,8 @@ def _from_file(folder: Path, name: str, path: Path, tuned: list[str] | None) -> 
         raise RelstudyError(f"the judge {name} was asked: its answers are in {log}; give the scores another --judge")
     collection = Collection.load(folder) if (folder / "collection.csv").is_file() else None
     table = table_of_file(path, name, collection)
-    return write_judge(folder, name, table, {"scores": path.name, "date": _today(), **_tuned(tuned)})
+    said = {"scores": path.name, "date": _today(), "notes": table.attrs["notes"], **_tuned(tuned)}
+    return write_judge(folder, name, table, said)
 
 
 def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | None, quiet: bool) -> dict[str, Any]:
@@ -316,4 +317,6 @@ def _print(folder: Path, name: str, content: dict[str, Any]) -> None:
     off = content["status"].get("off_scale", 0)
     if off:
         click.echo(f"{off:,} answers were grades off the study's scale; they count as no answer.")
+    for note in content.get("notes", []):
+        click.echo(note)
     click.echo(f"Is it any good, and for what: relstudy judge-check {folder} --judge {name}")

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judges.table import COLUMNS, check_judge
+from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows
+from relstudy.calibration.qrels import is_qrels
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked, read_table, write_json, write_table
+from relstudy.common.tables import Checked, write_json, write_table
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog
@@ -48,7 +49,8 @@ def repeated_answers(questions: Sequence[Question], again: Sequence[Question], l
 
 
 def table_of_file(path: Path, name: str, collection: Collection | None) -> pd.DataFrame:
-    """Any table of a judge's grades (column rating), or of a system's scores, as a judge's table.
+    """Any table of a judge's grades, TREC qrels, or a system's scores, as a judge's table; `.attrs["notes"]` lists what
+    a person should know.
 
     Raises
     ------
@@ -66,12 +68,14 @@ def table_of_file(path: Path, name: str, collection: Collection | None) -> pd.Da
         table.raise_faults()
     given = {column: frame.get(column) for column in COLUMNS}
     more = ["inclusion_probability"] if "inclusion_probability" in frame else []
-    return frame.assign(**{**given, "status": statuses})[[*COLUMNS, *more]]
+    judged = frame.assign(**{**given, "status": statuses})[[*COLUMNS, *more]]
+    judged.attrs["notes"] = frame.attrs.get("notes", [])
+    return judged
 
 
 def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    if path.suffix not in (".run", ".trec", ".gz", ".txt"):
-        table = read_table(path)
+    if is_qrels(path) or path.suffix not in (".run", ".trec", ".gz", ".txt"):
+        table = judge_rows(path)
         if "rating" in table.frame:
             judged = check_judge(table, name)
             ids = pd.DataFrame({"query_id": judged.query_id, "result_id": judged.result_id, "rating": judged.rating})
@@ -85,7 +89,9 @@ def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
         )
     if len(systems) > 1:
         scores = scores[scores["system"] == name].reset_index(drop=True)
-    return scores.rename(columns={"score": "rating"})[[*PAIR, "rating"]], np.full(len(scores), "ok", dtype=object)
+    said = scores.rename(columns={"score": "rating"})[[*PAIR, "rating"]]
+    said.attrs["notes"] = scores.attrs.get("notes", [])
+    return said, np.full(len(scores), "ok", dtype=object)
 
 
 def write_judge(folder: Path, name: str, table: pd.DataFrame, description: dict[str, Any]) -> dict[str, Any]:
