@@ -54,6 +54,29 @@ def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]
     return squares
 
 
+def least_error(universe: Universe, aim: str, ranking: np.ndarray) -> float:
+    """The standard error that is to be expected of the choice of pairs within queries where a judge helps fully.
+
+    It is that of `expected_square`, summed over judged pairs as these stand for all candidates (Horvitz and Thompson
+    1952). Where the judge is so good that hardly any judged pair contradicts it, replicates do not show what the next
+    sample may hold; the shrunk share m of a grade is never quite 0 or 1, and m (1 - m) tells it.
+
+    Parameters
+    ----------
+    aim : the index; 0 is returned where it is none of AIMS
+    ranking : float [rows], higher is better; for Pearson's correlation the scores that are correlated
+    """
+    if aim not in AIMS or universe.judged_alone or not (universe.judge.probability == 1.0).all():
+        return 0.0
+    pairs, given = universe.context.pairs, universe.given
+    of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
+    probability = np.minimum(1.0, pairs.probability[given] / of_query[given])
+    squares = np.zeros(len(ranking))
+    squares[universe.sampled] = expected_square(universe, aim, [ranking])[0]
+    squares = squares[universe.row_of_judged[given]]
+    return float(np.sqrt(np.sum(squares * (1 / probability - 1) / probability)))
+
+
 def derivative(
     aim: str, ranking: np.ndarray, people: np.ndarray, weight: np.ndarray, spread: np.ndarray | float = 0.0
 ) -> np.ndarray:

@@ -71,6 +71,7 @@ class Terms:
     sampled : H(U_s; m); None where the judge was given nothing that the judged pairs are a sample of
     collection : H(U; m), whose replicates are all its value where U is the whole collection; None where U is U_s
     left_out : the same figures with a replicate per query, without it; None where intervals rest on the bootstrap alone
+    least : the least standard error with the judge's help (`relstudy.analysis.judges.allocation.least_error`)
     """
 
     people: BootstrapStatistic
@@ -78,6 +79,7 @@ class Terms:
     sampled: BootstrapStatistic | None = None
     collection: BootstrapStatistic | None = None
     left_out: Terms | None = field(default=None, kw_only=True)
+    least: float = field(default=0.0, kw_only=True)
 
     def __sub__(self, other: Terms) -> Terms:
         """Those of the difference of two systems, with the bootstrap alone, as for people's differences."""
@@ -173,7 +175,7 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
         figure = people.estimate(level)
         return Assisted(figure, figure)
     left_out = None if terms.left_out is None else terms.left_out.people.replicates
-    spread = _Spread(people.value, people.replicates, left_out, clusters, 0, transform)
+    spread = _Spread(people.value, people.replicates, left_out, clusters, 0, transform, 0.0)
     alone = _interval(spread, people.effective, level)
     best = alone
     varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
@@ -212,7 +214,8 @@ def _tuned(
         left_out = terms.left_out.people.replicates + sum(
             weight * without[number].replicates for number, weight in zip(brackets, tuned, strict=True)
         )
-    spread = _Spread(value, people.replicates + columns @ tuned, left_out, clusters, len(brackets), transform)
+    replicates, many = people.replicates + columns @ tuned, len(brackets)
+    spread = _Spread(value, replicates, left_out, clusters, many, transform, terms.least)
     effective = people.effective
     if effective is not None and spread.standard_error > 0:
         effective = effective * (alone.standard_error / spread.standard_error) ** 2
@@ -250,7 +253,8 @@ def _interval(spread: _Spread, effective: float | None, level: float) -> Assiste
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """How a figure varies between replicates: of the bootstrap, and with each query left out (None: not known)."""
+    """How a figure varies between replicates: of the bootstrap, and with each query left out (None: not known); `least`
+    is the least standard error that it may have, unless it varies in no replicate."""
 
     given: float
     replicates: np.ndarray
@@ -258,6 +262,7 @@ class _Spread:
     clusters: int
     tuned: int
     transform: Transform
+    least: float
 
     @property
     def value(self) -> float:
@@ -289,7 +294,11 @@ class _Spread:
         return self.error_by(np.asarray)
 
     def error_by(self, forward: Callable[[np.ndarray], np.ndarray]) -> float:
-        """The standard error on another scale: the larger of the bootstrap's and the jackknife's."""
+        """The standard error on another scale: the larger of the bootstrap's and the jackknife's, if not `least`."""
+        plain = self._resampled(np.asarray)
+        return self._resampled(forward) * (max(1.0, self.least / plain) if plain > ROUNDING else 1.0)
+
+    def _resampled(self, forward: Callable[[np.ndarray], np.ndarray]) -> float:
         squares = self.clusters * float(np.var(forward(self.replicates[np.isfinite(self.replicates)]), ddof=1))
         contributions = self._contributions(forward)
         if contributions is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
+from relstudy.analysis.judges.allocation import PEARSON, least_error
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
 from relstudy.analysis.judges.universe import Universe
@@ -76,22 +77,34 @@ def terms_of(
     used : bool [judged pairs], those that count for the system
     indices : which; None gives every index, which takes twice as long as one
     """
-    terms = _terms(universe, candidate, scores, used, indices)
-    if universe.left_out is None:
-        return terms
-    left_out = _terms(universe.left_out, candidate, scores, used, indices)
-    return {name: replace(each, left_out=left_out[name]) for name, each in terms.items()}
-
-
-def _terms(
-    universe: Universe, candidate: Candidate, scores: np.ndarray, used: np.ndarray, indices: Collection[str] | None
-) -> dict[str, Terms]:
-    context, worth = universe.context, universe.worth
-    correlations = tuple(name for name in CORRELATIONS if indices is None or name in indices)
     ranking = scores if candidate.direction.higher else -scores
     mapped = ranking
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
+    terms = _terms(universe, candidate, ranking, mapped, used, indices)
+    if universe.left_out is None:
+        return terms
+    left_out = _terms(universe.left_out, candidate, ranking, mapped, used, indices)
+    return {
+        name: replace(
+            each,
+            left_out=left_out[name],
+            least=least_error(universe, name, mapped if name == PEARSON else ranking),
+        )
+        for name, each in terms.items()
+    }
+
+
+def _terms(
+    universe: Universe,
+    candidate: Candidate,
+    ranking: np.ndarray,
+    mapped: np.ndarray,
+    used: np.ndarray,
+    indices: Collection[str] | None,
+) -> dict[str, Terms]:
+    context, worth = universe.context, universe.worth
+    correlations = tuple(name for name in CORRELATIONS if indices is None or name in indices)
     cuts = _cuts(universe, candidate, ranking, used)
     people = _of_people(universe, candidate, used, cuts, correlations)
     both = used & universe.given
@@ -103,7 +116,7 @@ def _terms(
         sets.append((universe.sampled, query, context.draws.between, universe.sampled_weight, own))
         if universe.beyond:
             row, times = universe.collection_times
-            sets.append((np.arange(len(scores)), row, times, universe.weight, 1.0))
+            sets.append((np.arange(len(ranking)), row, times, universe.weight, 1.0))
     by_set = []
     for of_table, row, times, weight, own in sets:
         pairs = PairSet(row, times, weight, own, ranking[of_table], mapped[of_table])
