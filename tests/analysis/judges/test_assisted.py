@@ -11,8 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 import relstudy as rs
+from relstudy.analysis.judges.allocation import least_error
 from relstudy.analysis.judges.estimator import DIFFERENCE, Assisted, Terms, assist
+from relstudy.analysis.judges.run import context_for
+from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
 
@@ -221,3 +227,19 @@ def test_the_interval_takes_the_larger_variance_and_fewer_degrees_of_freedom_whe
     assert plain.standard_error < 0.0012
     # one query of twelve makes all of the variance: kurtosis 111 / 11
     assert odd.degrees == pytest.approx(2 / ((111 / 11 - 3) / 12 + 2 / 11))
+
+
+def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_grades_leaves_open(world: World) -> None:
+    """Replicates show nothing of it: by hand for the share, whose derivative is one over the number of candidates."""
+    study = world.study(4, queries=8, results=9)
+    judge = read_judge(world.pairs[PAIR].assign(rating=world.pairs["people"]))
+    universe = Universe(judge, context_for(JudgedPairs.of(study), judge, ScoringOptions(replicates=2, measures=())))
+    rows = universe.row_of_judged
+    given = study["inclusion_probability"] / study["query_probability"]
+    worth = universe.worth.relevance[rows]
+    expected = np.sqrt(np.sum(worth * (1 - worth) * (1 / given - 1) / given)) / len(universe.sampled)
+    least = least_error(universe, "relevant_share", world.pairs["score"].to_numpy())
+    assert least == pytest.approx(expected) and 0 < least < 0.05
+    figure = rs.score(world.scores, study, judge=judge, method="none", measures=(), replicates=50).judged
+    assert figure is not None
+    assert figure.systems["score"]["relevant_share"].standard_error >= least * (1 - 1e-9)
