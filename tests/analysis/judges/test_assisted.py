@@ -13,10 +13,11 @@ from click.testing import CliRunner
 import relstudy as rs
 from relstudy.analysis.judges.allocation import least_error
 from relstudy.analysis.judges.estimator import DIFFERENCE, Assisted, Terms, assist
-from relstudy.analysis.judges.run import context_for
+from relstudy.analysis.judges.run import assist_scores, context_for
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.studyapp.cli import main
@@ -240,6 +241,9 @@ def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_gr
     expected = np.sqrt(np.sum(worth * (1 - worth) * (1 / given - 1) / given)) / len(universe.sampled)
     least = least_error(universe, "relevant_share", world.pairs["score"].to_numpy())
     assert least == pytest.approx(expected) and 0 < least < 0.05
-    figure = rs.score(world.scores, study, judge=judge, method="none", measures=(), replicates=50).judged
-    assert figure is not None
-    assert figure.systems["score"]["relevant_share"].standard_error >= least * (1 - 1e-9)
+    scores = world.pairs[[*PAIR, "score"]]
+    options = ScoringOptions(replicates=50, method="none", measures=(), directions={"*": "higher"})
+    pairs = JudgedPairs.of(study)
+    candidate = candidate_of(pairs, "score", scores, options)
+    helped = assist_scores(pairs, [candidate], {"score": scores}, judge, options, ("relevant_share",))
+    assert helped.systems["score"]["relevant_share"].standard_error >= least * (1 - 1e-9)
