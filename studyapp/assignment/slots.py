@@ -175,4 +175,6 @@ def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool
     elif state == UNDECIDED and decided:
         visit.connection.execute(sa.delete(slots).where(has_slot))
         return not settle(visit.connection, assignment)
+    elif state is None and decided and not assignment.surplus:  # undecided, set aside and taken back: without a place
+        return not settle(visit.connection, assignment)
     return False

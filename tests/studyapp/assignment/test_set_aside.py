@@ -76,6 +76,23 @@ def test_an_answer_that_came_too_late_counts_in_place_of_who_is_set_aside(make_s
     assert dict(desk.surplus()) == {late: False, quick: True}
 
 
+@pytest.mark.parametrize("answered_meanwhile", [True, False])
+def test_who_was_undecided_and_decides_once_taken_back_is_no_rating_too_many(
+    make_study: Callable[..., Made], answered_meanwhile: bool
+) -> None:
+    made = make_study(toml(page=4), base_queries=0, unique_queries=1)
+    desk = Desk(made)
+    one, other = desk.newcomer("one"), desk.newcomer("other")
+    desk.answer(one, desk.next(one), rating=None)
+    set_aside(made.store, codes(desk)[one])
+    if answered_meanwhile:
+        desk.answer(other, desk.next(other))
+    take_back(made.store, codes(desk)[one])
+    desk.answer(one, 1, form="changed")
+    assert states(desk) == {DONE: 1}, "the place is taken, and nobody is asked for more"
+    assert dict(desk.surplus())[one] is answered_meanwhile
+
+
 def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[..., Made]) -> None:
     made = make_study()
     desk = Desk(made)
