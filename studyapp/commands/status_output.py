@@ -148,7 +148,8 @@ def _people_sentence(now: Status) -> str:
         f"{count} {words}"
         for count, words in (
             (now.finished, "finished"),
-            (now.consented - now.finished - now.ended, "at work"),
+            (now.at_work, "at work"),
+            (now.not_begun, "consented and not begun"),
             (now.ended, "left before the end"),
             (now.raters - now.consented, "without consent yet"),
         )

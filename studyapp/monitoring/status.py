@@ -99,7 +99,11 @@ class LimitStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """The study as it stands; `ended` are those who left before they finished, `outcomes` counts how visits ended."""
+    """The study as it stands.
+
+    `ended` are those who left before they finished, `not_begun` those who have consented and no pages yet, as they have
+    stopped at the instructions or found no place; `outcomes` counts how visits ended.
+    """
 
     study: str
     state: str
@@ -115,6 +119,12 @@ class Status:
     groups: list[GroupStatus] = field(default_factory=list)
     limits: list[LimitStatus] = field(default_factory=list)
     webhook: Untold | None = None
+    not_begun: int = 0
+
+    @property
+    def at_work(self) -> int:
+        """Raters who have begun, and neither finished nor left."""
+        return self.consented - self.finished - self.ended - self.not_begun
 
     def as_json(self) -> dict[str, Any]:
         """As a dictionary that can be written as JSON."""
@@ -152,6 +162,10 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         groups=[_group(group, places.get(group.name, Taken(0, 0))) for group in study.groups],
         limits=limits,
         webhook=told,
+        not_begun=sum(
+            person.consented_at is not None and person.started_at is None and person.outcome is None
+            for person in people
+        ),
         outcomes=dict(Counter(person.outcome for person in persons if person.outcome)),
     )
 

@@ -70,6 +70,7 @@ def test_who_consented_in_time_and_begins_too_late_finds_no_place_and_gets_one_w
     quick.join("/join?who=quick")
     slow.send(form)
     assert slow.address == "/no-place" and "https://x.org/full?slow" in slow.page.links
+    assert "2 raters: 1 at work and 1 consented and not begun." in run("status", made.folder)
     run("forget", made.folder, people_table(made.store, Study.load(made.folder))["rater_id"][1], "--yes")
     slow.get("/no-place")
     assert slow.address == "/instructions"
