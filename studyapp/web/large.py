@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import logging
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +13,8 @@ from typing import IO
 from flask import Response, abort, send_file
 
 BUSY = "another table is being made; please try again in a minute"
+NO_ROOM = "the server's folder for temporary files has no room for this table\n"
+IN_MEMORY = 4 << 20  # bytes; what is larger goes into a file
 PATIENCE = 2.0  # seconds that somebody waits for another's to be ready
 _TURN = threading.Lock()  # of the worker, whose threads all studies of a host share
 
@@ -33,8 +37,13 @@ def is_being_made() -> bool:
 
 def send_written(write: Callable[[IO[bytes]], object], mimetype: str) -> Response:
     """Send what `write` writes into a file, which the server reads by itself as fast as the receiver takes it."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by the answer)
-    write(file)
+    file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (closed by the answer)
+    try:
+        write(file)
+    except OSError as error:
+        file.close()
+        logging.getLogger("relstudy").error(json.dumps({"event": "large table", "trouble": str(error)}))
+        abort(Response(NO_ROOM, 507, mimetype="text/plain"))
     file.seek(0)
     response = send_file(file, mimetype=mimetype)
     response.headers["Cache-Control"] = "no-store"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -206,3 +208,17 @@ def test_one_large_table_is_made_at_a_time_and_no_thread_waits_for_its_reader(
     environ["wsgi.file_wrapper"] = lambda file, *size: given.append(file) or FileWrapper(file)
     run_wsgi_app(made.app, environ)
     assert len(given) == 1, "the server sends a file by itself"
+
+
+def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    rater = Browser(made.app)
+    rater.join()
+    rater.rate()
+    token = token_of(made, "nightly")
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert ask(made, "/api/ratings", token)[0] == 200, "what is small needs no file"
+    monkeypatch.setattr(large, "IN_MEMORY", 1)
+    assert ask(made, "/api/ratings", token) == (507, large.NO_ROOM)
