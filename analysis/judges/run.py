@@ -154,7 +154,10 @@ def notes_on(universe: Universe) -> list[str]:
     """What a person should know about a judge's help, one sentence each."""
     judge, context = universe.judge, universe.context
     answered = judge.answered
-    notes = [f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone."]
+    notes = [
+        f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone; their "
+        "intervals rest on the larger of the bootstrap's and the jackknife's variance."
+    ]
     if not answered.all():
         what = ", ".join(f"{many} {status}" for status, many in judge.as_json()["status"].items() if status != "ok")
         notes.append(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from tests.analysis.judges.script import judges_script
 from tests.places import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
@@ -20,18 +19,13 @@ STUDIES, REPLICATES = 12, 100
 def script() -> ModuleType:
     if not (DATA / "diras_chatreport").is_dir():
         pytest.skip("the judged passages are not on this machine")
-    spec = importlib.util.spec_from_file_location("judges_script", ROOT / "scripts" / "judges.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look there for their annotations
-    spec.loader.exec_module(module)
-    return module
+    return judges_script()
 
 
 def test_a_good_judge_of_the_whole_collection_takes_a_third_off_and_alone_a_circular_one_is_wrong(
     script: ModuleType,
 ) -> None:
-    world = script.diras(DATA, copies=8)
+    world = script.WORLDS["diras"](DATA, copies=8)
     truth = world.truth()
     good = script.simulate(world, "gpt-4", STUDIES, REPLICATES)
     covered = []
