@@ -46,5 +46,6 @@ def send_written(write: Callable[[IO[bytes]], object], mimetype: str) -> Respons
         abort(Response(NO_ROOM, 507, mimetype="text/plain"))
     file.seek(0)
     response = send_file(file, mimetype=mimetype)
+    response.headers.pop("Expires", None)
     response.headers["Cache-Control"] = "no-store"
     return response

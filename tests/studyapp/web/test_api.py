@@ -206,8 +206,9 @@ def test_one_large_table_is_made_at_a_time_and_no_thread_waits_for_its_reader(
     given: list[Any] = []
     environ = create_environ("/api/ratings", headers={"Authorization": f"Bearer {token}"})
     environ["wsgi.file_wrapper"] = lambda file, *size: given.append(file) or FileWrapper(file)
-    run_wsgi_app(made.app, environ)
+    _, _, headers = run_wsgi_app(made.app, environ)
     assert len(given) == 1, "the server sends a file by itself"
+    assert headers["Cache-Control"] == "no-store" and "Expires" not in headers
 
 
 def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
