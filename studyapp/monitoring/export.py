@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,6 +52,8 @@ COLUMNS = (
 FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
 
 
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet takes for the beginning of a formula, in one locale or another (OWASP, CSV injection)."""
 PART = 10_000  # rows that are looked at together
 
 
@@ -235,15 +238,18 @@ def _attempts(rater: Rater) -> int:
 
 
 def _no_formula(text: str) -> str:
-    """What a stranger typed, so that a spreadsheet shows it and does not run it.
+    """What a stranger typed, so that a spreadsheet shows it and does not run it; control characters are left out.
 
     Examples
     --------
     >>> print(_no_formula("=HYPERLINK(A1)"), _no_formula("-3"), _no_formula("blue"))
     '=HYPERLINK(A1) -3 blue
+    >>> print(_no_formula("\\0=A1"), _no_formula("＝A1"))
+    '=A1 '＝A1
     """
+    text = "".join(sign for sign in text if sign in "\t\n\r" or unicodedata.category(sign) != "Cc")
     is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]*)?", text) is not None
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number else text
+    return f"'{text}" if text.startswith(FORMULA_SIGNS) and not is_number else text
 
 
 def _utc(moment: float | None) -> str:
