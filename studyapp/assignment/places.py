@@ -23,6 +23,7 @@ _LAST_SEEN = sa.select(
     sa.func.max(assignments.c.answered_at).label("answered_at"),
     sa.func.max(assignments.c.handed_at).label("handed_at"),
 ).group_by(assignments.c.rater)
+_NEWEST = sa.select(sa.func.max(ratings.c.id))
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,14 @@ def is_over(connection: sa.Connection, study: Study, now: float) -> str:
     limits = study.limits
     if limits.deadline is not None and now >= limits.deadline:
         return "closed"
-    if limits.ratings is not None and count_ratings(connection) >= limits.ratings:
-        return "full"
+    if limits.ratings is not None and _may_have(connection, limits.ratings):
+        return "full" if count_ratings(connection) >= limits.ratings else ""
     return ""
+
+
+def _may_have(connection: sa.Connection, number: int) -> bool:
+    """Whether there may be so many ratings: no more than the newest one's id, which is read without counting them."""
+    return (connection.execute(_NEWEST).scalar_one() or 0) >= number
 
 
 def count_ratings(connection: sa.Connection) -> int:

@@ -176,3 +176,18 @@ def test_groups_that_cannot_work_are_told_with_their_line(groups: str, told: str
 def test_limits_that_cannot_be_are_told_with_their_line(limits: str, told: str) -> None:
     with pytest.raises(RelstudyError, match=told):
         Study.parse(f"{TOML}\n[limits]\n{limits}\n")
+
+
+def test_far_below_the_ceiling_of_ratings_nothing_is_counted_and_at_it_every_rating(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(make_local(toml(extra="[limits]\nratings = 5\n"), base_queries=0, unique_queries=3, results=2))
+    counted: list[int] = []
+    count = places.count_ratings
+    monkeypatch.setattr(places, "count_ratings", lambda connection: counted.append(count(connection)) or counted[-1])
+    rater, over = desk.newcomer("one"), []
+    while position := desk.next(rater):
+        desk.answer(rater, position)
+        with desk.store.read() as connection:
+            over.append(places.is_over(connection, desk.study, 0.0))
+    assert over == ["", "", "", "", "full"] and set(counted) == {5}
