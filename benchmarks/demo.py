@@ -1,12 +1,15 @@
 """How often the demo's intervals hold the truth, over many samples of one collection.
 
-    python -P benchmarks/demo.py [DRAWS] [--ratings 1 --ratings 3] [--seed 100]
+    python -P benchmarks/demo.py [DRAWS] [--ratings 1 --ratings 3] [--seed 100] [--parts]
 
 Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs anew, the panel rates them without
 pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every
 index: share of draws whose 95 % interval holds the truth, mean error, its standard error, and how many of these the
 mean is from 0; with the panel's noisy ratings, so many a pair, and with judgments free of noise (0 ratings), which
 leaves the error of sampling alone. The truth is this panel's; with ratings, intervals speak of any raters like them.
+
+--parts prints mean errors alone and tells them apart: with the true chance of each drawn pair (sampling), with ratings
+on the raters' true lines (and their noise), and calibrated (and what calibration adds).
 """
 
 from __future__ import annotations
@@ -55,6 +58,52 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def parts_of(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> dict[str, Judgments]:
+    """Judgments of the same pairs and ratings whose relevance is free of noise, by true lines, and calibrated."""
+    keys = ["query_id", "result_id"]
+    found = judged(pairs, panel, ratings, everything).frame
+    given = panel.rate(pairs, ratings).dropna(subset="rating")
+    base = pairs[pairs["block"] == "base"]
+    lowest = dict(
+        zip([each.name for each in panel.raters], panel.lowest_relevant(CUT, on_base(panel, base)), strict=True)
+    )
+    by_line = (given["rating"] >= given["rater_id"].map(lowest)).groupby([given[key] for key in keys]).mean()
+    free = everything.judgments.set_index(keys)["relevant_share"]
+    order = pd.MultiIndex.from_frame(found[keys])
+    shares = {"sampling": free.loc[order], "true lines": by_line.loc[order], "calibrated": found["relevant_share"]}
+    return {name: Judgments.of(found.assign(relevant_share=each.to_numpy())) for name, each in shares.items()}
+
+
+def on_base(panel: SimulatedPanel, base: pd.DataFrame) -> np.ndarray:
+    """True relevance of the base pairs."""
+    return panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
+
+
+def print_parts(
+    draws: range, ratings: int, known: DemoCollection, collection: Collection, sources: list[Source], everything: Census
+) -> None:
+    """Mean errors of average precision and normalised rank, by what they come from."""
+    size, errors = Size(), defaultdict(list)
+    options = Scoring(relevance="share", replicates=1, measures=())
+    true = {each.name: each for each in everything.indices.systems}
+    for seed in progress(draws, "draws", len(draws)):
+        panel = SimulatedPanel(draw_raters(size.raters, 0), known, seed)
+        drawing = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
+        pairs = draw_sample_from(collection, sources, drawing).pairs
+        for part, judgments in parts_of(pairs, panel, ratings, everything).items():
+            scores = everything.scores.merge(judgments.frame[["query_id", "result_id"]], on=["query_id", "result_id"])
+            for system in score_systems(judgments, scores, options=options).systems:
+                for index in ("average_precision", "normalised_rank"):
+                    value, right = (each.estimate(index).value or 0.0 for each in (system, true[system.name]))
+                    errors[index.replace("_", " "), system.name, part].append(value - right)
+    rows = []
+    for key, missed in errors.items():
+        mean, error = float(np.mean(missed)), float(np.std(missed, ddof=1)) / np.sqrt(len(draws))
+        rows.append([*key, f"{mean:+.4f}", f"{error:.4f}", f"{mean / error:+.1f}"])
+    click.echo(f"{ratings} ratings per pair, {len(draws)} draws from seed {draws.start}")
+    print_table(rows, ["quantity", "system", "part", "mean error", "standard error", "mean in standard errors"])
+
+
 def judged(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> Judgments:
     """Judgments of the pairs, by so many ratings per pair and calibrating, or with none free of noise."""
     keys = ["query_id", "result_id"]
@@ -92,7 +141,8 @@ def one_draw(
 @click.option("--folder", type=click.Path(path_type=Path, exists=True), default=Path("demo"))
 @click.option("--ratings", multiple=True, type=click.IntRange(min=0), default=(1, 3, 0), help="Ratings a pair.")
 @click.option("--seed", default=100, show_default=True, help="Of the first draw.")
-def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int) -> None:
+@click.option("--parts", is_flag=True, help="Mean errors alone, by what they come from.")
+def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int, parts: bool) -> None:
     """Print the table."""
     made = read_json(folder / "demo.json")
     known = make_collection(made["images"], made["seed"])
@@ -104,6 +154,10 @@ def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int) -> None:
     pairs = draw_sample_from(collection, sources, options).pairs
     # the base pairs of other draws put raters on nearly the same lines
     everything = census(known, panel, all_scores(collection, sources), CUT, pairs[pairs["block"] == "base"])
+    if parts:
+        for number in (each for each in ratings if each):
+            print_parts(range(seed, seed + draws), number, known, collection, sources, everything)
+        return
     for number in ratings:
         held: dict[tuple[str, str], list[bool]] = defaultdict(list)
         errors: dict[tuple[str, str], list[float]] = defaultdict(list)

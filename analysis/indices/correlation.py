@@ -29,6 +29,7 @@ class CorrelationBootstrap:
     spread : float [pairs], the variance of what each `judgment` is the mean of, for Pearson's correlation with what is
         known in distribution only; None where judgments are known
     queries : how many queries the pairs are of, for intervals by Student's t; None takes percentiles
+    counts : how often each query is drawn in each replicate, for degrees of freedom; None: one fewer than queries
 
     Examples
     --------
@@ -47,8 +48,10 @@ class CorrelationBootstrap:
         weight: np.ndarray | None = None,
         spread: np.ndarray | None = None,
         queries: int | None = None,
+        counts: np.ndarray | None = None,
     ) -> None:
         self.queries = queries
+        self.counts = counts
         self.row = row.astype(np.int64)
         self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
         self.times = times
@@ -153,7 +156,7 @@ class CorrelationBootstrap:
         return self._figure(float(value), np.where(flat, np.nan, replicates))
 
     def _figure(self, value: float, replicates: np.ndarray) -> BootstrapStatistic:
-        return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True)
+        return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True, counts=self.counts)
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")

@@ -6,7 +6,7 @@ the curve estimates that of the whole collection.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -130,9 +130,18 @@ class Retrieval:
     relevant : bool [pairs], or float [pairs]: the share of people who call the pair relevant, 0 to 1
     times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
     queries : how many queries the pairs are of; None takes the number of rows in use
+    counts : how often each query is drawn in each replicate, for degrees of freedom; None: one fewer than queries
     """
 
-    def __init__(self, row: np.ndarray, relevant: np.ndarray, times: np.ndarray, queries: int | None = None) -> None:
+    def __init__(
+        self,
+        row: np.ndarray,
+        relevant: np.ndarray,
+        times: np.ndarray,
+        queries: int | None = None,
+        counts: np.ndarray | None = None,
+    ) -> None:
+        self.counts = counts
         self.row = row.astype(np.int64)
         self.relevant = relevant.astype(np.float64)
         self.times = times
@@ -180,12 +189,11 @@ class Retrieval:
 
         replicates = in_threads(part_of, self._parts)
         all_relevant = "all pairs are relevant" if (self.relevant == 1.0).all() else None
-        return {
-            "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0], clusters=self.queries),
-            "normalised_rank": BootstrapStatistic(
-                1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant, clusters=self.queries
-            ),
+        found = {
+            "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0]),
+            "normalised_rank": BootstrapStatistic(1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant),
         }
+        return {name: replace(each, clusters=self.queries, counts=self.counts) for name, each in found.items()}
 
     def operating_points(
         self, score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...] = SHARES

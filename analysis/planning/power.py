@@ -32,10 +32,10 @@ def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[Bootstr
     queries = int(study.query.max()) + 1
     counts = query_counts(queries, BOOTSTRAP, seed)
     if index == "pearson":
-        judgments = CorrelationBootstrap(study.query, study.judgment, counts)
+        judgments = CorrelationBootstrap(study.query, study.judgment, counts, counts=counts)
         first, second = (judgments.correlate(s, ("pearson",))["pearson"] for s in (study.first, study.second))
     else:
-        retrieval = Retrieval(study.query, study.relevant, counts)
+        retrieval = Retrieval(study.query, study.relevant, counts, counts=counts)
         first, second = (retrieval.indices(s, study.weight)[index] for s in (study.first, study.second))
     return first - second, queries
 

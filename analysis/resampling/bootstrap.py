@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from relstudy.analysis.resampling.freedom import degrees_of_freedom
 from relstudy.common.estimates import Estimate
 
 LEVEL = 0.95
@@ -74,11 +75,13 @@ def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[f
     return float(low), float(high)
 
 
-def logit_interval(value: float, replicates: np.ndarray, clusters: int, level: float = LEVEL) -> tuple[float, float]:
+def logit_interval(
+    value: float, replicates: np.ndarray, clusters: int, level: float = LEVEL, freedom: float | None = None
+) -> tuple[float, float]:
     """Student's t interval on the logit scale, for an index between 0 and 1.
 
     The standard error is that of the replicates' logits, made larger by sqrt(n / (n - 1)) as a bootstrap of n clusters
-    is too narrow by that; t has n - 1 degrees of freedom. Near 0 and 1, where the index is skewed, it covers the truth
+    is too narrow by that. Near 0 and 1, where the index is skewed, it covers the truth
     more often than percentiles do (docs/scoring.md). Where a replicate reaches 0 or 1, the delta method stands in.
 
     Parameters
@@ -86,6 +89,7 @@ def logit_interval(value: float, replicates: np.ndarray, clusters: int, level: f
     value : the index, strictly between 0 and 1
     replicates : float [replicates], NaN where undefined
     clusters : number of queries, at least 2
+    freedom : degrees of freedom; None: clusters - 1
 
     Examples
     --------
@@ -98,19 +102,23 @@ def logit_interval(value: float, replicates: np.ndarray, clusters: int, level: f
         error = float(np.std(special.logit(defined), ddof=1))
     else:
         error = float(np.std(defined, ddof=1)) / (value * (1 - value))
-    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error * np.sqrt(clusters / (clusters - 1))
+    degrees = clusters - 1 if freedom is None else freedom
+    reach = float(special.stdtrit(degrees, (1 + level) / 2)) * error * np.sqrt(clusters / (clusters - 1))
     centre = special.logit(value)
     return float(special.expit(centre - reach)), float(special.expit(centre + reach))
 
 
-def fisher_interval(value: float, replicates: np.ndarray, clusters: int, level: float = LEVEL) -> tuple[float, float]:
-    """Student's t interval of a correlation on Fisher's scale, with clusters - 1 degrees of freedom.
+def fisher_interval(
+    value: float, replicates: np.ndarray, clusters: int, level: float = LEVEL, freedom: float | None = None
+) -> tuple[float, float]:
+    """Student's t interval of a correlation on Fisher's scale.
 
     Parameters
     ----------
     value : the correlation, between -1 and 1
     replicates : float [replicates], NaN where undefined; their variance is made larger by n / (n - 1) for n clusters
     clusters : at least 2
+    freedom : degrees of freedom; None: clusters - 1
 
     Examples
     --------
@@ -121,7 +129,7 @@ def fisher_interval(value: float, replicates: np.ndarray, clusters: int, level: 
     if abs(value) >= 1:
         return value, value
     error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(clusters / (clusters - 1)) / (1 - value**2)
-    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error
+    reach = float(special.stdtrit(clusters - 1 if freedom is None else freedom, (1 + level) / 2)) * error
     return float(np.tanh(np.arctanh(value) - reach)), float(np.tanh(np.arctanh(value) + reach))
 
 
@@ -166,18 +174,17 @@ class RaterReplicates:
     raters: int
 
     @property
-    def units(self) -> int:
-        """The smaller of queries and raters."""
-        return min(self.queries, self.raters)
-
-    @property
-    def beyond(self) -> float:
-        """The variance by raters beyond that which queries vary by too.
+    def by_rater(self) -> float:
+        """The variance by raters.
 
         Exponential shares of n raters vary a mean by (n - 1) / (n + 1) of what its unbiased variance is.
         """
-        by_rater = float(np.nanvar(self.drawn, ddof=1)) * (self.raters + 1) / (self.raters - 1)
-        return max(by_rater - float(np.nanvar(self.both, ddof=1)), 0.0)
+        return float(np.nanvar(self.drawn, ddof=1)) * (self.raters + 1) / (self.raters - 1)
+
+    @property
+    def beyond(self) -> float:
+        """The variance by raters beyond that which queries vary by too; 0 where raters show none."""
+        return max(self.by_rater - float(np.nanvar(self.both, ddof=1)), 0.0)
 
     def times(self, factor: float) -> RaterReplicates:
         """Of the index times a factor."""
@@ -204,6 +211,9 @@ class BootstrapStatistic:
     correlation : whether it is a correlation, from -1 to 1
     withheld : why the index has neither interval nor test though both could be computed; None where it has them
     raters : what raters add to what queries vary by; None where the index speaks of these raters alone
+    counts : how often each query is drawn in each replicate, float [queries, replicates], for Student's t; None where
+        that is not known
+    freedom : degrees of freedom of Student's t; None: as `degrees` finds them
     """
 
     value: float
@@ -214,24 +224,37 @@ class BootstrapStatistic:
     withheld: str | None = None
     raters: RaterReplicates | None = None
     correlation: bool = False
+    counts: np.ndarray | None = None
+    freedom: float | None = None
+
+    def degrees(self, clusters: int) -> float:
+        """Degrees of freedom of the variance by queries, or of all that varies where that is known."""
+        if self.freedom is not None:
+            return self.freedom
+        return clusters - 1 if self.counts is None else degrees_of_freedom(self.replicates, self.counts, clusters)
 
     def over_raters(self) -> BootstrapStatistic:
         """The index with replicates over queries and raters, each variance counted once; itself without raters.
 
         The variance is that by queries plus that by raters less that of what both hold (Cameron, Gelbach and Miller
-        2011). The replicates are those of as many clusters as there are fewer of, queries or raters.
+        2011); its degrees of freedom are those of queries and raters by their parts in it (Satterthwaite 1946), and
+        those of queries alone where raters show nothing of their own.
         """
         if self.raters is None or not np.isfinite(self.replicates).any():
             return replace(self, raters=None)
         parts, by_query = self.raters, self.replicates - np.nanmean(self.replicates)
         by_rater = np.resize(parts.drawn - np.nanmean(parts.drawn), len(by_query))
-        spread = float(np.nanstd(parts.drawn, ddof=1))
-        moved = by_query * np.sqrt(parts.queries / max(parts.queries - 1, 1))
-        if spread > 0:
-            moved = moved + np.sqrt(parts.beyond) / spread * by_rater
-        replicates = np.nanmean(self.replicates) + moved * np.sqrt(1 - 1 / parts.units)
-        clusters = None if self.clusters is None else min(self.clusters, parts.units)
-        return replace(self, replicates=replicates, raters=None, clusters=clusters)
+        small = max(parts.queries - 1, 1) / parts.queries  # replicates are of so many queries as any others
+        spread, beyond = float(np.nanstd(parts.drawn, ddof=1)), parts.beyond
+        moved = by_query
+        if spread > 0 and beyond > 0:
+            moved = moved + np.sqrt(beyond * small) / spread * by_rater
+        freedom = self.degrees(parts.queries)
+        if beyond > 0 and freedom > 0:
+            of_queries = float(np.nanvar(by_query, ddof=1)) / small
+            uncertain = of_queries**2 / freedom + parts.by_rater**2 / (parts.raters - 1)
+            freedom = max((of_queries + beyond) ** 2 / uncertain, 1.0)
+        return replace(self, replicates=np.nanmean(self.replicates) + moved, raters=None, freedom=freedom)
 
     def estimate(self, level: float = LEVEL) -> Estimate:
         """The value with its interval; the reason where either is missing."""
@@ -239,20 +262,18 @@ class BootstrapStatistic:
             return Estimate.missing(self.reason or "it cannot be computed from these pairs")
         if self.withheld is not None:
             return Estimate.of(self.value, reason=f"no interval: {self.withheld}")
-        if self.raters is not None:
-            return self.over_raters()._estimate(level, self.raters.units)
-        return self._estimate(level)
+        return self.over_raters()._estimate(level)
 
-    def _estimate(self, level: float, units: int | None = None) -> Estimate:
+    def _estimate(self, level: float) -> Estimate:
         low, high = percentile_interval(self.replicates, level)
-        if self.correlation or (units is not None and self.clusters is None):
-            number = self.clusters if units is None else units
-            if number is not None and number > 1 and np.isfinite(low):
-                low, high = fisher_interval(self.value, self.replicates, number, level)
-        elif self.clusters is not None and self.clusters > 1 and np.isfinite(low) and 0 < self.value < 1:
-            low, high = logit_interval(self.value, self.replicates, self.clusters, level)
-        elif self.clusters is not None and units is not None:
-            low, high = max(low, 0.0), min(high, 1.0)
+        if self.clusters is not None and self.clusters > 1 and np.isfinite(low):
+            freedom = self.degrees(self.clusters)
+            if self.correlation:
+                low, high = fisher_interval(self.value, self.replicates, self.clusters, level, freedom)
+            elif 0 < self.value < 1:
+                low, high = logit_interval(self.value, self.replicates, self.clusters, level, freedom)
+            else:
+                low, high = max(low, 0.0), min(high, 1.0)
         if self.effective is not None and np.isfinite(low):
             error = float(np.nanstd(self.replicates, ddof=1))
             size = min(self.effective, self.value * (1 - self.value) / error**2 if error > 0 else np.inf)
@@ -284,4 +305,5 @@ class BootstrapStatistic:
             self.reason or other.reason,
             withheld=self.withheld or other.withheld,
             raters=raters,
+            counts=self.counts,
         )

@@ -26,11 +26,12 @@ class Comparison:
     first, second : names
     index : one of INDICES
     difference : first minus second; `better` names the system that is ahead
-    p_value : two-sided; it and the difference's interval rest on one standard error and Student's t with queries - 1
-        degrees of freedom (`relstudy.analysis.scoring.comparison`); None if undefined
+    p_value : two-sided; it and the difference's interval rest on one standard error and Student's t
+        (`relstudy.analysis.scoring.comparison`); None if undefined
     p_holm : the same after Holm's correction over all pairs of systems within the index
     pairs : judged pairs that both score
     proposed : which of the two proposed pairs; None where it is not known who proposed them
+    freedom : degrees of freedom of the standard error, at most queries - 1; None where there is no test
     """
 
     first: str
@@ -41,6 +42,7 @@ class Comparison:
     p_holm: float | None
     pairs: int
     proposed: tuple[str, ...] | None = None
+    freedom: float | None = None
 
     @property
     def better(self) -> str | None:
@@ -57,6 +59,7 @@ class Comparison:
             "difference": self.difference.as_json(),
             "p_value": self.p_value,
             "p_holm": self.p_holm,
+            "degrees_of_freedom": self.freedom,
             "better": self.better,
             "pairs": self.pairs,
             "proposed": None if self.proposed is None else list(self.proposed),

@@ -1,9 +1,8 @@
 """Systems against each other: paired differences, how often each comes first, and whether the indices agree.
 
 The interval of a difference and its test rest on one standard error: that of the replicates, times sqrt(n / (n - 1))
-for n queries, since a bootstrap of n clusters is too narrow by that. Both take Student's t with n - 1 degrees of
-freedom, so that an interval holds 0 exactly where the test does not reject. Where figures speak of any raters like
-these, n is the number of raters if that is smaller.
+for n queries, since a bootstrap of n clusters is too narrow by that. Both take Student's t with the degrees of freedom
+of that error (at most n - 1), so that an interval holds 0 exactly where the test does not reject.
 """
 
 from __future__ import annotations
@@ -30,27 +29,29 @@ def compare(
 ) -> list[Comparison]:
     """Every pair of systems in every index, Holm-corrected within the index."""
     results: list[Comparison] = []
-    clusters = context.units
     couples = list(combinations(range(len(systems)), 2))
     shared = [candidates[a].used & candidates[b].used for a, b in couples]
+    clusters = [context.queries_of(used) for used in shared]
     differences = []
     for (a, b), used in zip(couples, shared, strict=True):
         left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
         differences.append({index: (left[index] - right[index]).over_raters() for index in INDICES})
     for index in INDICES:
-        p_values = [p_value(difference[index], clusters) for difference in differences]
+        p_values = [p_value(each[index], number) for each, number in zip(differences, clusters, strict=True)]
         corrected = holm(p_values)
-        for (a, b), used, difference, p, p_holm in zip(couples, shared, differences, p_values, corrected, strict=True):
+        for couple, (a, b) in enumerate(couples):
+            difference, p, p_holm = differences[couple][index], p_values[couple], corrected[couple]
             results.append(
                 Comparison(
                     systems[a].name,
                     systems[b].name,
                     index,
-                    difference_estimate(difference[index], clusters, context.options.level),
+                    difference_estimate(difference, clusters[couple], context.options.level),
                     None if np.isnan(p) else float(p),
                     None if np.isnan(p_holm) else float(p_holm),
-                    int(used.sum()),
+                    int(shared[couple].sum()),
                     _proposed(context, systems[a].name, systems[b].name),
+                    None if np.isnan(p) else difference.degrees(clusters[couple]),
                 )
             )
     return results
@@ -79,19 +80,19 @@ def standard_error(difference: BootstrapStatistic, clusters: int) -> float:
 
 
 def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:
-    """The difference with its interval, Student's t with clusters - 1 degrees of freedom."""
+    """The difference with its interval by Student's t."""
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return difference.estimate(level)
     error = standard_error(difference, clusters)
     if not np.isfinite(error):
         few = "the pairs are of a single query" if clusters < 2 else "too many bootstrap replicates have no value"
         return Estimate.of(difference.value, reason=f"no interval: {few}")
-    reach = float(stats.t.ppf((1 + level) / 2, clusters - 1)) * error
+    reach = float(stats.t.ppf((1 + level) / 2, difference.degrees(clusters))) * error
     return Estimate.of(difference.value, difference.value - reach, difference.value + reach)
 
 
 def p_value(difference: BootstrapStatistic, clusters: int) -> float:
-    """Two-sided p from the standard error and Student's t with clusters - 1 degrees of freedom.
+    """Two-sided p from the standard error and Student's t.
 
     A share of replicates could not go below 2 / (replicates + 1), which Holm's correction over many pairs would
     turn into 1; hence the standard error.
@@ -107,7 +108,7 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
         return float("nan")
     if error == 0.0:
         return 1.0 if difference.value == 0 else float("nan")
-    return float(2.0 * stats.t.sf(abs(difference.value) / error, clusters - 1))
+    return float(2.0 * stats.t.sf(abs(difference.value) / error, difference.degrees(clusters)))
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:

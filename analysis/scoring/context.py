@@ -17,7 +17,7 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population
+from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, whole_steps
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -62,6 +62,10 @@ class ScoringContext:
         self._under_raters: dict[tuple[bool, bytes], list[ReweightedJudgments]] = {}
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
 
+    def queries_of(self, used: np.ndarray) -> int:
+        """How many queries some pairs (bool [pairs]) are of."""
+        return len(np.unique(self.pairs.query[used]))
+
     def judgments(self, used: np.ndarray, collection: bool = False) -> CorrelationBootstrap:
         """The judgments of the pairs used, prepared for correlation; kept for systems with the same coverage.
 
@@ -78,7 +82,8 @@ class ScoringContext:
                 self.pairs.judgment[used],
                 self.draws.times,
                 self._weights(used, True) if collection else None,
-                queries=len(np.unique(self.pairs.query[used])),
+                queries=self.queries_of(used),
+                counts=self.draws.counts,
             )
         return self._judgments[key]
 
@@ -108,8 +113,8 @@ class ScoringContext:
 
     def prepared(self, used: np.ndarray) -> Retrieval:
         """The pairs used, prepared for precision and recall."""
-        queries = len(np.unique(self.pairs.query[used]))
-        return Retrieval(self.draws.row[used], self.relevance.values[used], self.draws.times, queries)
+        draws = self.draws
+        return Retrieval(draws.row[used], self.relevance.values[used], draws.times, self.queries_of(used), draws.counts)
 
     def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, BootstrapStatistic]:
         """Average precision and normalised rank of a ranking of the pairs used."""
@@ -139,7 +144,7 @@ class ScoringContext:
         if self.raters is None:
             return None
         drawn, both = figures(self.raters.drawn.part(used)), figures(self.raters.both.part(used))
-        queries, number = self.draws.queries, self.raters.raters
+        queries, number = self.queries_of(used), self.raters.raters
         return [RaterReplicates(*parts, queries, number) for parts in zip(drawn, both, strict=True)]
 
     def correlate(
@@ -153,17 +158,12 @@ class ScoringContext:
         plain = figures["pearson"]
         spread = _spread(plain)
         if self.raters is not None and spread > 0:
-            drawn, both = (each.pearson(score) for each in self.reweighted(self.raters, used, collection))
-            parts = RaterReplicates(drawn, both, self.draws.queries, self.raters.raters)
+            drawn, both = (whole_steps(each.pearson(score)) for each in self.reweighted(self.raters, used, collection))
+            parts = RaterReplicates(drawn, both, self.queries_of(used), self.raters.raters)
             figures = {
                 name: replace(figure, raters=parts.times(_spread(figure) / spread)) for name, figure in figures.items()
             }
         return {name: figures[name] for name in indices}
-
-    @property
-    def units(self) -> int:
-        """How many independent units intervals rest on: queries, or raters where these are fewer and drawn anew."""
-        return self.draws.queries if self.raters is None else min(self.draws.queries, self.raters.raters)
 
     @property
     def nothing(self) -> np.ndarray:
@@ -193,7 +193,8 @@ class ScoringContext:
 
     def estimate(self, figure: BootstrapStatistic) -> Estimate:
         """The figure with its interval; a single query has none."""
-        if self.draws.queries < 2 and np.isfinite(figure.value):
+        queries = self.draws.queries if figure.clusters is None else figure.clusters
+        if queries < 2 and np.isfinite(figure.value):
             return Estimate.of(figure.value, reason="no interval: the pairs are of a single query")
         return figure.estimate(self.options.level)
 

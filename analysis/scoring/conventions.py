@@ -78,8 +78,8 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
         "raters": context.rater_population.sentence(),
         "comparison": (
             "first minus second on the pairs both score, same replicates; interval and p from one standard error, that "
-            "of the replicates times sqrt(n / (n - 1)) for n queries (or raters, where these are drawn and fewer), and "
-            "Student's t with n - 1 degrees of freedom; "
+            "of the replicates times sqrt(n / (n - 1)) for n queries, and Student's t with that error's degrees of "
+            "freedom; "
             "Holm over the pairs of systems within an index"
         ),
         "measures": _measures(pairs, relevance),
@@ -90,16 +90,18 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
 
 
 def _interval(context: ScoringContext) -> str:
+    most = context.draws.queries - 1
     if context.raters is None:
         return (
-            f"Student's t with {context.draws.queries - 1} degrees of freedom, on Fisher's scale for correlations and "
-            "the logit scale for average precision and normalised rank; percentiles for precision and recall"
+            f"Student's t with at most {most} degrees of freedom, fewer where few queries decide (Satterthwaite 1946), "
+            "on Fisher's scale for correlations and the logit scale for average precision and normalised rank; "
+            "percentiles for precision and recall"
         )
     return (
         "raters vary too, each variance counted once (Cameron, Gelbach and Miller 2011), with lines moved to the "
-        f"average of the raters drawn; Student's t with {context.units - 1} degrees of freedom, the fewer of queries "
-        "and raters less 1, on Fisher's scale for correlations and the logit scale for all else; measures vary by "
-        "queries alone"
+        f"average of the raters drawn; Student's t with the degrees of freedom of both (Satterthwaite 1946): {most} "
+        f"where queries decide, {context.raters.raters - 1} where raters do, and fewer where few queries decide; on "
+        "Fisher's scale for correlations and the logit scale for all else; measures vary by queries alone"
     )
 
 

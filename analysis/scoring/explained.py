@@ -12,6 +12,7 @@ import numpy as np
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.rater_draws import whole_steps
 from relstudy.analysis.scoring.results import Explained
 from relstudy.common.estimates import Estimate
 
@@ -37,11 +38,20 @@ def explainable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic
     raters = None
     if context.raters is not None:
         parts = context.reweighted(context.raters, used, context.collection)
-        drawn, both = (_share(np.stack([*each.sums, each.pull @ error.astype(each.pull.dtype)])) for each in parts)
-        raters = RaterReplicates(drawn, both, context.draws.queries, context.raters.raters)
+        drawn, both = (
+            whole_steps(_share(np.stack([*each.sums, each.pull @ error.astype(each.pull.dtype)]))) for each in parts
+        )
+        raters = RaterReplicates(drawn, both, context.queries_of(used), context.raters.raters)
     value = float(_share(columns.sum(axis=1, keepdims=True))[0])
     replicates = _share(kernels.sums(columns, context.draws.times, 0, context.draws.times.shape[1]))
-    return BootstrapStatistic(value, replicates, clusters=context.draws.queries, raters=raters)
+    return _figure(context, used, value, replicates, raters)
+
+
+def _figure(
+    context: ScoringContext, used: np.ndarray, value: float, replicates: np.ndarray, raters: RaterReplicates | None
+) -> BootstrapStatistic:
+    queries, counts = context.queries_of(used), context.draws.counts
+    return BootstrapStatistic(value, replicates, clusters=queries, raters=raters, counts=counts)
 
 
 def _share(sums: np.ndarray) -> np.ndarray:
@@ -69,8 +79,7 @@ def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapS
         raters = RaterReplicates(drawn, both, ceiling.raters.queries, ceiling.raters.raters)
     value = float(_ratio(np.array(correlation.value), np.array(ceiling.value)))
     replicates = _ratio(correlation.replicates, ceiling.replicates)
-    ratio = BootstrapStatistic(value, replicates, clusters=context.draws.queries, raters=raters)
-    of_explainable = context.estimate(ratio)
+    of_explainable = context.estimate(_figure(context, used, value, replicates, raters))
     if share.low == 0.0 and of_explainable.low is not None:
         of_explainable = Estimate(of_explainable.value, 0.0, of_explainable.high, of_explainable.reason)
     return Explained(share, context.estimate(ceiling), of_explainable)

@@ -28,6 +28,11 @@ LEAST_RATERS = 3
 REPLICATES = 300
 BOTH = 100
 """Replicates over raters, and over single ratings: enough for a variance, which is all that is taken from them."""
+STEP = 0.25
+"""How far weights go from 1 for correlations. A judgment is a ratio of weighted ratings, and correlations bend: under
+whole exponential weights the few ratings of a pair are noisier, and r varies a third too much. A quarter of the way,
+and the change times four, leaves a sixteenth of that. Relevance goes all the way, since a cut that moves by less passes
+none of the few values that calibrated ratings have."""
 MOST_CELLS = 50_000_000
 """Pairs times replicates of one table: 200 MB."""
 
@@ -130,6 +135,12 @@ class RaterDraws:
         )
 
 
+def whole_steps(figures: np.ndarray) -> np.ndarray:
+    """A correlation's replicates, which are `STEP` of the way from their mean, all the way."""
+    mean = np.nanmean(figures) if np.isfinite(figures).any() else np.nan
+    return np.asarray(mean + (figures - mean) / STEP)
+
+
 def moved_cuts(ratings: PairRatings, rater: np.ndarray, shares: np.ndarray, cut: float) -> np.ndarray:
     """The cut against the calibrated ratings in each replicate, float [replicates].
 
@@ -166,7 +177,7 @@ def moved_cuts(ratings: PairRatings, rater: np.ndarray, shares: np.ndarray, cut:
 def _reweighted(
     ratings: PairRatings, pairs: int, times: np.ndarray, rule: RelevanceRule, cuts: np.ndarray
 ) -> ReweightedPairs:
-    """The pairs when rating i counts times[i, b] and is relevant above cuts[b]."""
+    """The pairs when rating i counts times[i, b], in judgments `STEP` of the way, and is relevant above cuts[b]."""
     rows, replicates = (ratings.pair, np.arange(len(ratings.pair))), times.shape[1]
     counts = np.bincount(ratings.pair, minlength=pairs)
     weight = np.ones(len(ratings.pair)) if ratings.weight is None else ratings.weight
@@ -176,17 +187,20 @@ def _reweighted(
     alike = ratings.weight is None or bool(np.allclose(plain.data, weighted.data))
     middle = float(ratings.calibrated.mean())
     mass, hits, pull, judgment = (np.empty((replicates, pairs), dtype=np.float32) for _ in range(4))
+    own = weighted @ (ratings.calibrated - middle)
     for start in range(0, replicates, 64):
         part = slice(start, start + 64)
         here = times[:, part]
-        pull[part] = (weighted @ here).T
-        product = weighted @ (here * (ratings.calibrated - middle)[:, None])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            judgment[part] = np.nan_to_num(product.T / pull[part], posinf=0.0, neginf=0.0)
+        drawn = (weighted @ here).T
+        product = (weighted @ (here * (ratings.calibrated - middle)[:, None])).T
+        pull[part] = 1.0 + STEP * (drawn - 1.0)
+        judgment[part] = (own + STEP * (product - own)) / pull[part]
         if rule is RelevanceRule.SHARE:
-            mass[part] = pull[part] if alike else (plain @ here).T
+            mass[part] = drawn if alike else (plain @ here).T
             hits[part] = (plain @ (here * (ratings.calibrated[:, None] > cuts[part]))).T
         else:
-            mass[part] = pull[part]
-            hits[part] = mass[part] * (judgment[part] + middle > cuts[part, None])
+            with np.errstate(invalid="ignore", divide="ignore"):
+                mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
+            mass[part] = drawn
+            hits[part] = drawn * (mean + middle > cuts[part, None])
     return ReweightedPairs(mass, np.minimum(hits, mass), pull, judgment)

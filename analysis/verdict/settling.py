@@ -101,7 +101,7 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
         return None
     slope, comparison = max(slopes, key=lambda entry: entry[0])
     alpha, have = 1 - result.options.level, int(result.pairs["queries"])
-    queries = queries_needed(slope, units(result) / have, alpha)
+    queries = queries_needed(slope, (freedom_of(comparison, have) + 1) / have, alpha)
     low, _ = Steepness.of_pilot(slope, 0.0, have, stated=False).interval(POWER, alpha, MOST_QUERIES)
     ratings = None if facts.ratings is None or queries is None else round(facts.ratings / have * queries)
     difference = abs(comparison.difference.value or 0.0)
@@ -115,8 +115,7 @@ def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
     Parameters
     ----------
     slope : the difference over its standard deviation at one query
-    units_each : units of the variance (queries, or raters where these are fewer) that come with a query; the degrees of
-        freedom are one less than the units
+    units_each : units of the variance that come with a query: degrees of freedom are one less than the units
     alpha : of the two-sided test
 
     Examples
@@ -136,10 +135,9 @@ def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
     return int(np.ceil(least if spare(least) >= 0 else optimize.brentq(spare, least, MOST_QUERIES)))
 
 
-def units(result: ScoreResult) -> int:
-    """What the degrees of freedom of a difference count: queries, or raters where these vary too and are fewer."""
-    queries = int(result.pairs["queries"])
-    return queries if result.raters.raters is None else min(queries, result.raters.raters)
+def freedom_of(comparison: Comparison, queries: int) -> float:
+    """Degrees of freedom of a difference's standard error: its own, or one fewer than queries."""
+    return queries - 1 if comparison.freedom is None else comparison.freedom
 
 
 def steepness(result: ScoreResult, comparison: Comparison) -> float | None:
@@ -152,7 +150,7 @@ def steepness(result: ScoreResult, comparison: Comparison) -> float | None:
     difference, queries = comparison.difference, int(result.pairs["queries"])
     if difference.value is None or difference.low is None or difference.high is None or queries < 2:
         return None
-    reach = float(stats.t.ppf((1 + result.options.level) / 2, units(result) - 1))
+    reach = float(stats.t.ppf((1 + result.options.level) / 2, freedom_of(comparison, queries)))
     error = (difference.high - difference.low) / 2 / reach
     if result.population.finite and result.population.highest < 1:
         error /= np.sqrt(1 - result.population.highest)

@@ -72,11 +72,11 @@ def study(
     weight = 1 / probability
     differences = {}
     for name, weights in (("judged pearson", None), ("pearson", weight)):
-        prepared = CorrelationBootstrap(draws.row, judgment, draws.times, weights)
+        prepared = CorrelationBootstrap(draws.row, judgment, draws.times, weights, counts=draws.counts)
         a, b = (prepared.correlate(score, ("pearson",))["pearson"] for score in (first, second))
         differences[name] = a - b
     relevant = judgment > 1.88 * np.sqrt(1 + 0.4**2 + 1 / 9)
-    retrieval = Retrieval(draws.row, relevant, draws.times, queries)
+    retrieval = Retrieval(draws.row, relevant, draws.times, queries, draws.counts)
     left, right = (retrieval.indices(score, weight, np.ones(len(weight))) for score in (first, second))
     differences |= {index: left[index] - right[index] for index in LIMITED}
     return differences, reach_of(queries, RELEVANT * items, float(np.mean(rarest)))

@@ -100,7 +100,7 @@ def main(argv: Sequence[str]) -> None:
         else:
             share = np.full(len(chosen), arguments.queries / IMAGES)
             draws = two_stages(cluster, share, probability[query, result], REPLICATES, number)
-        bench = Retrieval(draws.row, hit, draws.times, len(chosen))
+        bench = Retrieval(draws.row, hit, draws.times, len(chosen), draws.counts)
         for system, score in enumerate(scores):
             own = score[query, result]
             indices = bench.indices(own, weight, one)

@@ -1,6 +1,6 @@
 """Relevant by a mean judgment above a cut, or by the share of ratings above it: bias and coverage.
 
-    python scripts/coverage.py relevance [--studies 60] [--ratings 1 3] [--offsets 0 0.35]
+    python scripts/coverage.py relevance [--studies 300] [--ratings 1 3] [--offsets 0 0.35]
 
 A collection of 320 items, each a query for all others; true quality is a skewed curve of a normal variable that differs
 by query, and raters round it, with noise of standard deviation 0.5 and an offset of their own, to whole ratings from 1
@@ -30,6 +30,7 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import mean
 from relstudy.calibration.panel import Panel
 from relstudy.common.console import print_table, progress
+from relstudy.common.reach import reach_of
 from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share, systematic_sample
 
 ITEMS, QUERIES, RESULTS, RATERS, BASE, NOISE = 320, 100, 20, 12, 60, 0.5
@@ -61,6 +62,12 @@ class World:
             found = Retrieval(row, values.ravel(), times).indices(self.score.ravel(), np.ones(self.quality.size))
             figures[rule] = {index: found[index].value for index in INDICES}
         return figures
+
+    @property
+    def reach(self) -> float:
+        """Of the design: how many relevant pairs a study would hold if all were as rare as the rarest."""
+        relevant = float(stats.norm.sf((3.5 - self.quality) / NOISE).sum(axis=1).mean())
+        return reach_of(QUERIES, relevant, float(self.probability.min(axis=1).mean()))
 
 
 def make_world(seed: int = SEED) -> World:
@@ -145,14 +152,14 @@ def table(studies: int, ratings: int, spread: float) -> list[list[str]]:
 def main(argv: Sequence[str]) -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="coverage.py relevance", description=__doc__, formatter_class=raw)
-    parser.add_argument("--studies", type=int, default=60)
+    parser.add_argument("--studies", type=int, default=300)
     parser.add_argument("--ratings", type=int, nargs="+", default=[1, 3], help="ratings per pair")
     parser.add_argument("--offsets", type=float, nargs="+", default=[0.0, 0.35], help="raters' standard deviations")
     given = parser.parse_args(argv)
     rows = [row for each in given.ratings for spread in given.offsets for row in table(given.studies, each, spread)]
     print(
-        f"{given.studies} studies per row, seed {SEED}. Truth of each rule, share of 95 % intervals that hold it (of "
-        "these raters alone, and of any\nlike them, which is what score gives), bias.\n"
+        f"{given.studies} studies per row, seed {SEED}, reach {make_world().reach:.0f}. Truth of each rule, share of "
+        "95 % intervals that hold it (of these raters\nalone, and of any like them, which is what score gives), bias.\n"
     )
     print_table(
         rows,

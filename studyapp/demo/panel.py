@@ -180,14 +180,9 @@ class SimulatedPanel:
         cut : on the panel's scale
         base : true relevance of the base pairs, any shape
         """
-        moments = [rater.moments(base) for rater in self.raters]
-        middle, squares = np.mean([mean for mean, _ in moments]), np.mean([s * s + m * m for m, s in moments])
-        spread = np.sqrt(squares - middle**2)
         shares = []
-        for rater, (mean, own) in zip(self.raters, moments, strict=True):
-            lowest = mean + (cut - middle) * own / spread  # the rating that this rater's line carries onto the cut
+        for rater, first in zip(self.raters, self.lowest_relevant(cut, base), strict=True):
             above = rater.chances_above(relevance)
-            first = int(np.floor(lowest)) + 1  # the lowest rating above it
             if first <= LOW:
                 shares.append(np.ones(np.shape(relevance)))
             elif first > HIGH:
@@ -195,6 +190,13 @@ class SimulatedPanel:
             else:
                 shares.append(above[..., first - LOW - 1])
         return np.asarray(np.mean(shares, axis=0))
+
+    def lowest_relevant(self, cut: float, base: np.ndarray) -> list[int]:
+        """Each rater's lowest rating that lies above the cut on this rater's true line (`relevant_share`)."""
+        moments = [rater.moments(base) for rater in self.raters]
+        middle, squares = np.mean([mean for mean, _ in moments]), np.mean([s * s + m * m for m, s in moments])
+        spread = np.sqrt(squares - middle**2)
+        return [int(np.floor(mean + (cut - middle) * own / spread)) + 1 for mean, own in moments]
 
     def true_offsets(self, relevance: np.ndarray) -> np.ndarray:
         """How far each rater's expected mean over these pairs lies above the panel's; shape (raters,)."""

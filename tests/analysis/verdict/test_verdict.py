@@ -276,7 +276,8 @@ def test_the_json_holds_every_rank_and_every_sentence() -> None:
 
 def test_where_raters_vary_too_they_are_needed_in_proportion_and_are_fewer_than_queries() -> None:
     result = made("ab")
-    drawn = replace(result, raters=RaterPopulation(4))
+    by_raters = tuple(replace(each, freedom=3.0) for each in result.comparisons)
+    drawn = replace(result, raters=RaterPopulation(4), comparisons=by_raters)
     alone, any_like_these = verdict_of(result).settling, verdict_of(drawn).settling
     assert alone is not None and any_like_these is not None and alone.queries is not None
     # the same interval from 3 degrees of freedom and not 11 has a smaller standard error
