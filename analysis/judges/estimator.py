@@ -26,6 +26,7 @@ from relstudy.analysis.resampling.bootstrap import (
     percentile_interval,
     proportion_interval,
 )
+from relstudy.analysis.resampling.freedom import degrees_of_freedom
 from relstudy.common.estimates import Estimate
 
 NEAREST = 1e-4
@@ -175,7 +176,7 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
         figure = people.estimate(level)
         return Assisted(figure, figure)
     left_out = None if terms.left_out is None else terms.left_out.people.replicates
-    spread = _Spread(people.value, people.replicates, left_out, clusters, 0, transform, 0.0)
+    spread = _Spread(people.value, people.replicates, left_out, people.counts, clusters, 0, transform, 0.0)
     alone = _interval(spread, people.effective, level)
     best = alone
     varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
@@ -215,7 +216,7 @@ def _tuned(
             weight * without[number].replicates for number, weight in zip(brackets, tuned, strict=True)
         )
     replicates, many = people.replicates + columns @ tuned, len(brackets)
-    spread = _Spread(value, replicates, left_out, clusters, many, transform, terms.least)
+    spread = _Spread(value, replicates, left_out, people.counts, clusters, many, transform, terms.least)
     effective = people.effective
     if effective is not None and spread.standard_error > 0:
         effective = effective * (alone.standard_error / spread.standard_error) ** 2
@@ -253,12 +254,18 @@ def _interval(spread: _Spread, effective: float | None, level: float) -> Assiste
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """How a figure varies between replicates: of the bootstrap, and with each query left out (None: not known); `least`
-    is the least standard error that it may have, unless it varies in no replicate."""
+    """How a figure varies between replicates: of the bootstrap, and with each query left out (None: not known).
+
+    Parameters
+    ----------
+    counts : how often each query is drawn in the bootstrap's replicates; None: not known
+    least : the least standard error that it may have, unless it varies in no replicate
+    """
 
     given: float
     replicates: np.ndarray
     left_out: np.ndarray | None
+    counts: np.ndarray | None
     clusters: int
     tuned: int
     transform: Transform
@@ -280,6 +287,8 @@ class _Spread:
         The variance of a sample variance is (kurtosis - 3) / n + 2 / (n - 1) times its square (Cramér 1946, 27.4).
         """
         contributions = self._contributions(self.transform.forward)
+        if contributions is None and self.counts is not None:
+            return max(degrees_of_freedom(self.replicates, self.counts, self.clusters) - self.tuned, 1.0)
         if contributions is None or not (square := np.mean(contributions**2)) > 0:
             return self.most_degrees
         n, kurtosis = self.clusters, np.mean(contributions**4) / square**2
