@@ -179,8 +179,8 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
                 va="center",
                 fontsize=7.5,
                 color=INK,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
-                zorder=0.5,  # a name hides grid and medians, never a dot
+                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1.2},
+                zorder=0.75,  # a name hides the grid (0.5) and the medians whole, never a dot
             )
         axes.margins(0.12)
         axes.set_xlabel("Mean rating  (strict → lenient)")
@@ -204,7 +204,13 @@ def shares(title: str, categories: Sequence[str], share: np.ndarray) -> str:
         even = 100 / len(categories)
         axes.axhline(even, color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
         axes.annotate(
-            "even", (len(categories) - 0.45, even), xytext=(0, 3), textcoords="offset points", fontsize=8, ha="right"
+            "even",
+            (1, even),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
+            textcoords="offset points",
+            fontsize=8,
+            va="center",  # beside the bars, since no colour of text can be read on all of them
         )
         axes.set_xticks(range(len(categories)), categories)
         axes.set_ylabel("% of ratings")

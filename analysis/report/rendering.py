@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ from relstudy.common.figures import theme_choice_css
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 NO_BREAK = "\u00a0"
@@ -170,13 +172,30 @@ def _in_css(text: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("relstudy.analysis.report"),
         autoescape=lambda name: name is None or name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["with_commands"] = with_commands
+    return environment
+
+
+def with_commands(text: str) -> Markup:
+    """Text for HTML in which a command of relstudy, in backticks as elsewhere, is set as code.
+
+    Other backticks, as in a system's name, stay as they are.
+
+    Examples
+    --------
+    >>> str(with_commands("`relstudy score --out` writes a<b and `c`"))
+    '<code>relstudy score --out</code> writes a&lt;b and `c`'
+    """
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`(relstudy [^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _version() -> str:

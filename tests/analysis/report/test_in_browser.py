@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from relstudy.analysis.report.layout import Answer, Page, Paragraph, Section
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.common.estimates import Estimate
+
 pytestmark = pytest.mark.browser
 
 
@@ -29,6 +33,21 @@ def test_axe_finds_no_fault_and_nothing_is_wider_than_the_screen(
     assert requests == [page_file.as_uri()]
     assert errors == []
     context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_names_without_a_blank_are_broken_and_wide_tables_scroll_by_themselves(
+    chromium: Any, tmp_path: Path, width: int
+) -> None:
+    name = "x" * 160
+    cells: list[Cell] = [name, *[Estimate(0.5, 0.4, 0.6)] * 12]
+    columns = [Column("System"), *(Column(f"index {number}") for number in range(12))]
+    blocks = [Paragraph(name), Answer(name, [name], [name]), Table("t", name, columns, [cells] * 3)]
+    (tmp_path / "page.html").write_text(Page(name, "Kind", [], [Section("one", "One", blocks)]).html())
+    tab = chromium.new_page(viewport={"width": width, "height": 900})
+    tab.goto((tmp_path / "page.html").as_uri())
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.close()
 
 
 def test_the_reader_chooses_the_colours_and_paper_is_white(chromium: Any, page_file: Path) -> None:

@@ -35,6 +35,23 @@ def test_raters_with_a_flag_and_the_outermost_are_named_the_others_are_dots() ->
     assert ">usual</text>" in pictures.raters(names, mean, spread, [False] * 4 + [True])
 
 
+def test_a_raters_name_hides_grid_and_medians_whole_and_never_a_dot() -> None:
+    drawn = pictures.raters(["a", "b", "c"], np.array([1.0, 2, 3]), np.array([1.0, 1.1, 1.0]), [False] * 3)
+    dots = drawn.index("fill: var(--series-1")
+    lines = [found.end() for found in re.finditer('clip-path="[^"]*" style="fill: none', drawn) if found.end() < dots]
+    names = drawn[max(lines) : dots]
+    assert re.findall(">([abc])</text>", names) == ["a", "b", "c"]
+    assert names.count("fill: var(--paper") == 3 and "opacity: 0.8" not in names
+
+
+def test_the_line_of_even_use_is_named_beside_the_bars() -> None:
+    drawn = pictures.shares("Use", list("12345"), np.array([0.1, 0.1, 0.1, 0.1, 0.6]))
+    bars = [float(each) for each in re.findall(r"L ([\d.]+) [\d.]+ \nL [\d.]+ [\d.]+ \nz", drawn)]
+    named = re.search(r'<text ([^>]*x="([\d.]+)"[^>]*)>even</text>', drawn)
+    assert named is not None and float(named[2]) > max(bars)
+    assert "text-anchor: end" not in named[1]
+
+
 def test_curves_are_told_apart_without_colour_and_the_leaders_band_has_edges() -> None:
     recall = np.linspace(0.05, 1, 20)
     curves = {f"system-{i}": pictures.Trace(recall, 0.9 - 0.1 * i * recall) for i in range(6)}

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from relstudy.analysis.report.layout import Page, Section
+from relstudy.analysis.report.layout import Page, Paragraph, Picture, Section
 from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table, shown_interval
 from relstudy.common.estimates import Estimate
 
@@ -29,6 +29,13 @@ def test_an_interval_is_a_bar_on_the_columns_scale_with_its_ends_for_those_who_a
     assert html.count("<small>p ") == 1
     digits = html_of(Table("t", "Two.", [Column("s"), Column("d")], ROWS, in_digits=True))
     assert '<span class="bar"' not in digits and "<small>0.25 to 1.00</small>" in digits
+
+
+def test_a_command_stands_on_the_page_as_code_and_other_backticks_as_they_are() -> None:
+    note = "`relstudy score --out` writes what `mine` < yours."
+    blocks = [Table("t", "One.", [Column("s")], [["a"]], note=note), Paragraph(note), Picture(["<svg></svg>"], note)]
+    html = Page("Title", "Kind", [], [Section("one", "One", blocks)]).html()
+    assert html.count("<code>relstudy score --out</code> writes what `mine` &lt; yours.") == 3
 
 
 def test_a_difference_keeps_its_p_in_the_files() -> None:
