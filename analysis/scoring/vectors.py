@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 
 SIMILARITIES = ("cosine", "dot", "euclidean")
@@ -35,7 +36,7 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
         values = np.load(file, allow_pickle=False)
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
-    except (ValueError, OSError, EOFError):
+    except (OSError, *DAMAGED_ARRAYS):
         raise RelstudyError(f"{file}: this is not an array of numbers saved by numpy.save") from None
     if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiub":
         raise RelstudyError(f"{file}: an array of numbers [items, dimensions] is needed")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import lzma
 import os
 import tempfile
 import zipfile
-import zlib
 from pathlib import Path
 
+from relstudy.common.damage import DAMAGED_ZIP
 from relstudy.common.errors import RelstudyError
 
 TABLES = ("judgments.csv", "calibrated.csv", "pairs.csv", "pool.csv", "comparison.json")
@@ -17,10 +16,6 @@ TABLES = ("judgments.csv", "calibrated.csv", "pairs.csv", "pool.csv", "compariso
 MOST_BYTES = 2 << 30
 """Of a file that is unpacked: a small zip may hold a great deal of nothing."""
 _CHUNK = 1 << 20
-_UNREADABLE = (  # what zipfile lets through of a damaged, encrypted or unknown entry, beside its own
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-    *(EOFError, OSError, NotImplementedError, RuntimeError, ValueError),
-)
 _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
@@ -65,7 +60,7 @@ def _unpacked(path: Path, changed: int, size: int) -> Path:
                 raise RelstudyError(f"{path}: a file stands in it twice; it is not an archive of `relstudy archive`")
             for entry in entries:
                 _copy(archive, entry, folder / entry.filename)
-    except _UNREADABLE as error:
+    except (OSError, *DAMAGED_ZIP) as error:
         raise RelstudyError(f"{path}: this zip file cannot be read ({error})") from None
     return folder
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.tables import replacing
 from relstudy.studyapp.collection.items import Collection, read_picture
 from relstudy.studyapp.systems.base import Progress
@@ -78,6 +77,6 @@ def _read(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
             if str(data["fingerprint"]) != fingerprint:
                 return None
             return {key: data[key] for key in data.files if key != "fingerprint"}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
+    except (OSError, *DAMAGED_ARRAYS):
         # absent, or from an interrupted or older program: computed anew
         return None

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, silent
@@ -91,9 +92,9 @@ class Vectors:
             vectors = np.load(self._file, allow_pickle=False)
         except FileNotFoundError:
             raise RelstudyError(f"{self._file}: there is no such file") from None
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, *DAMAGED_ARRAYS) as error:
             raise RelstudyError(
-                f"{self._file}: this is not a plain NumPy array ({str(error).splitlines()[0]})"
+                f"{self._file}: this is not a plain NumPy array ({str(error).partition(chr(10))[0]})"
             ) from None
         if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
             raise RelstudyError(f"{self._file}: an array of numbers with one row per item is needed")

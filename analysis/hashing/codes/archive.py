@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import DAMAGE
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import replacing
 
@@ -46,7 +46,7 @@ def load_archive(
             what = header.pop("what")
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
-    except (OSError, *DAMAGE):
+    except (OSError, *DAMAGED_ARRAYS):
         raise RelstudyError(f"{file}: this is not a {kind}; `{made_by}` writes one") from None
     if what != kind:
         raise RelstudyError(f"{file}: this is a {what}, not a {kind}; `{made_by}` writes one")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,16 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from relstudy.analysis.hashing.codes.vecs import is_vecs_file, read_vecs
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 
 _NPY = b"\x93NUMPY"
 _IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
 BLOCK_ROWS = 1 << 16
-DAMAGE = (
-    *(ValueError, KeyError, EOFError, AttributeError, TypeError, OverflowError, MemoryError, RuntimeError, SyntaxError),
-    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
-)
-"""What NumPy raises where a file of arrays is damaged: its header is Python's text, its parts are compressed."""
 
 
 def is_array_file(path: str) -> bool:
@@ -66,7 +59,7 @@ def load_array(path: str) -> np.ndarray:
         raise RelstudyError(f"{file_part(path)}: there is no such file") from None
     except OSError as error:
         raise RelstudyError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except DAMAGE as error:
+    except DAMAGED_ARRAYS as error:
         if "object" in str(error).lower():
             raise RelstudyError(
                 f"{path}: this array holds Python objects, and pickled data is never loaded; save plain numbers"
@@ -95,7 +88,7 @@ def _npz(file: str, name: str | None) -> dict[str, np.ndarray]:
             return {each: np.asarray(archive[each]) for each in wanted}
     except ValueError:
         raise
-    except DAMAGE:
+    except DAMAGED_ARRAYS:
         raise RelstudyError(f"{file}: this is not a .npz of arrays") from None
 
 
@@ -108,7 +101,7 @@ def _mat(file: str) -> dict[str, np.ndarray]:
         variables = loadmat(file)
     except NotImplementedError:
         raise RelstudyError(f"{file}: MATLAB's format 7.3 is not read; save it there with the flag -v7") from None
-    except (MatReadError, IndexError, *DAMAGE):
+    except (MatReadError, IndexError, *DAMAGED_ARRAYS):
         raise RelstudyError(f"{file}: this is not a .mat file") from None
     arrays = {name: value for name, value in variables.items() if not name.startswith("__")}
     plain = {name: value.toarray() if sparse.issparse(value) else value for name, value in arrays.items()}

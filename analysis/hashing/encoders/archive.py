@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import replacing
 
@@ -54,7 +54,7 @@ class Archive:
                 arrays = {name: archive[name] for name in archive.files if name != "header"}
         except FileNotFoundError:
             raise RelstudyError(f"{file}: there is no such file") from None
-        except (ValueError, KeyError, OSError, EOFError, AttributeError, TypeError, zipfile.BadZipFile):
+        except (OSError, *DAMAGED_ARRAYS):
             raise self._something_else(file) from None
         if not isinstance(header, dict) or header.get("what") != self.what:
             raise self._something_else(file)
