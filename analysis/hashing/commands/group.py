@@ -178,13 +178,13 @@ def evaluate_command(
     rows += [[f"R@{cut}", *_interval(figure)] for cut, figure in result["recall_at_k"].items()]
     rows += [[f"mAP@H<={r}", *_interval(figure)] for r, figure in result["map_within_radius"].items()]
     print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
-    if counted.by_rank is not None:
-        say_conventions(result["conventions"])
-        return
-    click.echo()
-    _print_by_radius(result, all_of_them=bool(radius))
-    click.echo()
-    print_table([[rule, cell(area)] for rule, area in result["auprc"].items()], ["AUPRC", "value"])
+    if counted.by_rank is None:
+        click.echo()
+        _print_by_radius(result, all_of_them=bool(radius))
+        click.echo()
+        print_table([[rule, cell(area)] for rule, area in result["auprc"].items()], ["AUPRC", "value"])
+    for note in result["notes"]:
+        click.echo(note)
     say_conventions(result["conventions"])
 
 

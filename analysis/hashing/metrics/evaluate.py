@@ -20,6 +20,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import (
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import count_of
 
 NO_RADIUS = "no Hamming radius, so no figure by one"
 LITERAL = "begins at radius 1 as printed, so that codes shifted by one bit score higher"
@@ -85,6 +86,7 @@ def evaluate(
             for r in radius
         },
         **_by_radius(table, radius, rules),
+        "notes": _notes(table, rules, without),
         "conventions": {
             **rules.as_json(),
             "auprc_literal": LITERAL,
@@ -93,6 +95,24 @@ def evaluate(
             **({} if table.by_rank is None else {"distance": f"{table.by_rank}; {NO_RADIUS}"}),
         },
     }
+
+
+def _notes(table: CountTable, rules: Conventions, without: int) -> list[str]:
+    """What a person should know of the queries, one sentence each."""
+    notes = []
+    if without:
+        counted = "count 0 in" if rules.no_relevant == "zero" else "are left out of"
+        notes.append(
+            f"{without:,} of {count_of(table.queries, 'query', 'queries')} have no relevant code; they {counted} mean "
+            "average precision and the means of recall and F."
+        )
+    found_at_0 = table.by_rank is None and bool((table.relevant[:, 0] > 0).all())
+    if found_at_0 and not table.about.get("exclude_self", False):
+        notes.append(
+            "Every query has a relevant code at distance 0: where queries are in the database, each finds itself, "
+            "which raises every figure; --exclude-self (without_self in Python) takes that out."
+        )
+    return notes
 
 
 def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.wording import count_of
 
 _LARGEST = 2.0**53
 """Whole numbers beyond this size are not all floats."""
@@ -77,6 +78,10 @@ def read_labels(*paths: str, separator: Separator = "auto", notes: list[str] | N
         [split(line) for line in texts[path]] if path in texts else classes_or_columns(load_array(path), path, notes)
         for path in paths
     ]
+    for path, lines in texts.items():
+        blank = sum(not line.strip() for line in lines)
+        if blank and len(lines) > 1:
+            notes.append(f"{path}: {count_of(blank, 'empty line')}: an item without any label is relevant to nothing")
     labels = one_vocabulary(raw, paths)
     _check_shared(raw, labels, paths)
     return labels

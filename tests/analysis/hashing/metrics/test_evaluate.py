@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.counting.counts import LONGEST, CountTable
+from relstudy.analysis.hashing.counting.counts import LONGEST, CountTable, without_self
 from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.metrics.evaluate import evaluate
 from relstudy.analysis.hashing.metrics.plots import lookup_curve
@@ -122,6 +122,19 @@ def test_every_result_names_its_conventions() -> None:
     rules = evaluate(CountTable(np.array([[1]]), np.array([[1]])))["conventions"]
     choices = {"denominator", "no_relevant", "no_hit", "empty_ball", "area", "beta"}
     assert set(rules) == choices | {"ties", "truth", "auprc_literal", "exclude_self"}
+
+
+def test_queries_that_find_themselves_and_queries_without_a_relevant_code_are_told() -> None:
+    total = np.array([[1, 2, 1], [1, 1, 2]])
+    among = CountTable(total, np.array([[1, 1, 0], [1, 0, 0]]))
+    assert "each finds itself" in evaluate(among)["notes"][0]
+    assert not any("finds itself" in note for note in evaluate(without_self(among))["notes"])
+    none = CountTable(total, np.array([[1, 1, 0], [0, 0, 0]]))
+    (skipped,) = evaluate(none)["notes"]
+    assert skipped.startswith("1 of 2 queries have no relevant code; they are left out of mean average precision")
+    (counted,) = evaluate(none, conventions=PRESETS["trec-eval"])["notes"]
+    assert "they count 0 in mean average precision" in counted
+    assert evaluate(CountTable(total, np.array([[1, 1, 0], [0, 1, 0]])))["notes"] == []
 
 
 def test_an_unknown_convention_is_refused_by_name() -> None:

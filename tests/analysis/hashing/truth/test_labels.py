@@ -104,3 +104,10 @@ def test_ids_must_be_there_and_differ(tmp_path: Path) -> None:
         RelstudyError, match=r"row 2: '' is not allowed; an id is required(.|\n)*row 4: 'a' is not allowed"
     ):
         read_ids(str(tmp_path / "ids.txt"))
+
+
+def test_items_without_a_label_are_counted_aloud(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("cat\n\ndog\n")
+    notes: list[str] = []
+    read_labels(str(tmp_path / "labels.txt"), notes=notes)
+    assert notes == [f"{tmp_path / 'labels.txt'}: 1 empty line: an item without any label is relevant to nothing"]
