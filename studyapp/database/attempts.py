@@ -39,14 +39,6 @@ class Limit:
         self._turn = threading.Lock()
         self._purged_at = -PURGE_SECONDS
 
-    def reached(self, client: str) -> bool:
-        """Whether this client must wait."""
-        key = self._key(client)
-        if self._remembers(key):
-            return True
-        with self.store.read_one() as connection:
-            return self._is_full(connection, key, self.failures)
-
     def attempt(self, client: str, most: int | None = None) -> bool:
         """Count an attempt before it is looked at, so that many at once are no more; whether it is allowed.
 

@@ -25,6 +25,7 @@ from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 
+NO_TOKEN = "this needs a valid token in the header `Authorization: Bearer TOKEN`"
 ROWS = 1000  # that are written at a time
 View = Callable[..., ResponseReturnValue]
 
@@ -46,15 +47,12 @@ def token_required(role: str) -> Callable[[View], View]:
 
 
 def _account() -> Account:
-    guesses = current_site().link_limit
-    if guesses.reached(session.client()):
-        abort(429, description="too many wrong tokens; wait ten minutes")
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     account = _account_of(token.strip()) if kind.lower() == "bearer" and token else None
+    if account is None and token:
+        session.refuse_guess(401, NO_TOKEN, "too many wrong tokens; wait ten minutes")
     if account is None:
-        if token:
-            guesses.attempt(session.client())
-        abort(401, description="this needs a valid token in the header `Authorization: Bearer TOKEN`")
+        abort(401, description=NO_TOKEN)
     return account
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import secrets
-from typing import Any
+from typing import Any, NoReturn
 
 from flask import abort, make_response, redirect, request, session
 
@@ -146,6 +146,16 @@ def require_csrf(rater: Rater | None = None) -> None:
     """Refuse a form that did not come from one of this visitor's pages."""
     if not current_site().signer.csrf_holds(name(rater), request.form.get("csrf", "")):
         abort(400, description="form")
+
+
+def refuse_guess(status: int, description: str, too_many: str | None = None) -> NoReturn:
+    """Refuse a link or token that does not exist, and say 429 to a client who has tried many.
+
+    One that does exist is let in all the same: it is too long to be guessed, and others may share the address.
+    """
+    if not current_site().link_limit.attempt(client()):
+        abort(429, description=too_many)
+    abort(status, description=description)
 
 
 def client() -> str:

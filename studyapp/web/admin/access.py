@@ -113,12 +113,9 @@ def _first_setup_holds(token: str) -> bool:
 
 def _require_setup(token: str) -> tuple[str, Path]:
     """Whose password a one-time link chooses, and the folder of that account; guesses count against the client."""
-    if current_site().link_limit.reached(session.client()):
-        abort(429)
     chooser = _chooser(token)
     if chooser is None:
-        current_site().link_limit.attempt(session.client())
-        abort(404, description="link")
+        session.refuse_guess(404, "link")
     return chooser
 
 

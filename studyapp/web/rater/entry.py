@@ -64,15 +64,12 @@ def _group_asked_for() -> dict[str, str]:
 
 def _invited(token: str) -> Rater:
     """Who a personal link belongs to; guesses count against the client."""
-    if current_site().link_limit.reached(session.client()):
-        abort(429)
     rater = None
     if "personal" in current_site().study.entry.rules and len(token) <= 128:
         with current_site().store.read() as connection:
             rater = find_rater(connection, "personal", token_identity(token))
     if rater is None:
-        current_site().link_limit.attempt(session.client())
-        abort(404, description="link")
+        session.refuse_guess(404, "link")
     return rater
 
 

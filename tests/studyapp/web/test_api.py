@@ -70,7 +70,7 @@ def test_without_a_token_or_with_too_small_a_role_nothing_is_told(made: Made) ->
     assert ask(made, "/admin/", viewer)[0] == 302, "a token opens no page"
     guesses = [ask(made, "/api/status", f"guess{number}")[0] for number in range(31)]
     assert guesses == [401] * 30 + [429]
-    assert ask(made, "/api/status", viewer)[0] == 429, "as with links, from this client"
+    assert ask(made, "/api/status", viewer)[0] == 200, "a right one is let in, whatever others at this address tried"
 
 
 @pytest.mark.parametrize("given", [{"count": 0}, {"count": 501}, {"count": "3"}, {"count": True}, {"number": 3}])

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import forget, invite
+from relstudy.studyapp.config.accounts import invite_account
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
@@ -321,3 +322,7 @@ def test_guessing_links_is_stopped(made: Made, address: str) -> None:
         browser.get(f"{address}{number}")
         statuses.append(browser.status)
     assert statuses == [404] * 30 + [429] * 2
+    assert "Taking part" in browser.get(invite(made.store, Study.load(made.folder), 1)[0].path).text
+    chooser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
+    chooser.get(f"/admin/setup/{invite_account(made.folder, 'anna', 'viewer')}")
+    assert chooser.status == 200, "who has a link is let in, whatever others at this address have tried"
