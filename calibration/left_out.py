@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import Checked
 
 COLUMN = "set_aside"
-YES = ("true", "1", "1.0", "yes")
+YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no", "", "none")
 
 
 def without_set_aside(table: Checked) -> Checked:
@@ -15,11 +17,19 @@ def without_set_aside(table: Checked) -> Checked:
     Raises
     ------
     RelstudyError
-        where every rater was set aside
+        where every rater was set aside, or where a row says neither yes nor no
     """
     if COLUMN not in table.frame:
         return table
-    aside = table.frame[COLUMN].astype("str").str.strip().str.lower().isin(YES).to_numpy(dtype=bool)
+    said = table.frame[COLUMN].astype("str").fillna("").str.strip()
+    aside = said.str.lower().isin(YES).to_numpy(dtype=bool)
+    neither = ~aside & ~said.str.lower().isin(NO).to_numpy(dtype=bool)
+    if neither.any():
+        first = int(np.flatnonzero(neither)[0])
+        raise RelstudyError(
+            f"{table.file}, row {table.rows[first]}: {COLUMN} says {said.iloc[first]!r}; it is yes for raters who were "
+            "set aside, and no or empty for others"
+        )
     if not aside.any():
         return table
     if aside.all():

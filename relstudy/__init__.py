@@ -105,6 +105,7 @@ __all__ = [
     "inspect",
     "join",
     "judge",
+    "mean_judge",
     "plan",
     "read_mappings",
     "read_ratings",

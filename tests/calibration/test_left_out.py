@@ -30,3 +30,12 @@ def test_they_are_left_out_with_a_note_and_taken_where_asked_for() -> None:
 def test_a_table_of_none_but_these_is_refused() -> None:
     with pytest.raises(RelstudyError, match="every rater was set aside"):
         rs.read_ratings(FRAME.assign(set_aside="yes"))
+
+
+@pytest.mark.parametrize("said", ["2026-01-01", "spam", 2])
+def test_a_word_that_is_neither_yes_nor_no_is_refused_and_not_taken_for_no(said: object) -> None:
+    """A date or a reason in the column: the raters' ratings would have counted without a word."""
+    with pytest.raises(RelstudyError, match=r"row 2: set_aside says .*; it is yes for raters who were set aside"):
+        rs.read_ratings(FRAME.astype({"set_aside": object}).assign(set_aside=["", "no", said, said]))
+    kept = rs.read_ratings(FRAME.assign(set_aside=["", None, False, "0"])).frame
+    assert len(kept) == 4
