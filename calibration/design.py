@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
+from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
-from relstudy.common.tables import Checked
+from relstudy.common.tables import Checked, pair_keys
+from relstudy.common.wording import count_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,19 @@ def with_design(judgments: Judgments, path: str | os.PathLike[str] | Checked) ->
     The judgments' frame gets inclusion_probability (of being drawn and judged; NaN where the table does not know the
     pair), and, where the table has them, query_probability, pool and the design's reach; and pairs_drawn where not all
     drawn pairs are judged
+
+    Raises
+    ------
+    RelstudyError
+        where the table has none of the judged pairs
     """
     table = read_pairs(path, "inclusion_probability")
+    if not pair_keys(judgments.frame.astype(dict.fromkeys(PAIR, "str"))).isin(pair_keys(table)).any():
+        file = path.file if isinstance(path, Checked) else os.fspath(path)
+        raise RelstudyError(
+            f"{file}: none of the {count_of(len(judgments), 'rated pair')} is in this table; check that query_id and "
+            "result_id are written alike in both"
+        )
     response = response_of(table, judgments.frame)
     table["inclusion_probability"] = response.probability
     names = ["inclusion_probability"]

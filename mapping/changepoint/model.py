@@ -232,7 +232,9 @@ def log_evidence(bins: Pooled, prior: Prior, sigma: np.ndarray, log: bool | None
     for s in range(len(sigma)):
         scale = weighed.forward(s, states)
         last = weighed.ended(s, states)
-        evidence[s] = scale + (logsumexp(last) if weighed.log else np.log(last.sum()))
+        # a sigma under which the data cannot be has no evidence: -inf, which is its log
+        with np.errstate(divide="ignore"):
+            evidence[s] = scale + (logsumexp(last) if weighed.log else np.log(last.sum()))
     return evidence + weighed.divisor
 
 

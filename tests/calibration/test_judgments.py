@@ -225,6 +225,13 @@ def test_judgments_from_ratings_say_that_they_are_plain_means(table: WriteTable)
     assert read_judgments(table("query_id,result_id,judgment\nq,x,4")).notes == ()
 
 
+def test_a_table_of_other_pairs_is_no_table_of_these(table: WriteTable) -> None:
+    ratings = read_ratings(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,1", "ratings.csv"))
+    pairs = table("query_id,result_id,inclusion_probability\nQ,x,0.5\nQ,y,0.5", "pairs.csv")
+    with pytest.raises(RelstudyError, match=r"pairs\.csv: none of the 2 rated pairs is in this table"):
+        calibrate(ratings, "none").with_probabilities(pairs)
+
+
 QRELS = "1 0 x 2\n1 0 y -1\n2 0 x 0\n2 0 y -2"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -127,6 +128,14 @@ def test_logarithms_take_over_where_plain_numbers_would_underflow_and_are_right(
         [0.0] * 500 + [1.0] * 500, [4.0, 3.0] * 250 + [3.0, 2.0] * 250
     )
     np.testing.assert_allclose(fit.predict([0.0, 1.0]), [3.0, 3.0], atol=0.1)
+
+
+def test_a_noise_that_the_data_rule_out_has_no_evidence_and_no_warning() -> None:
+    exact = np.linspace(1, 5, 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        fit = BayesMapping(scale=(1, 5), increasing=True).fit(exact, exact)
+    np.testing.assert_allclose(fit.predict(exact), exact, atol=0.1)
 
 
 def test_plain_numbers_and_logarithms_agree_on_noisy_bins() -> None:
