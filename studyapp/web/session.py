@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import secrets
+import time
 from typing import Any, NoReturn
 
 from flask import abort, make_response, redirect, request, session
@@ -72,13 +73,18 @@ def sign_in(rater: Rater, *, by_id_alone: bool = False) -> None:
     session.clear()
     session["rater"] = [rater.id, rater.session_key]
     if by_id_alone:
-        session["by_id"] = True
+        session["by_id"] = time.time()
     session.permanent = True
 
 
 def came_by_id_alone() -> bool:
     """Whether this browser may be a stranger's who knows a rater's id, and what the rater gave elsewhere not theirs."""
     return "by_id" in session
+
+
+def given_elsewhere(moment: float | None) -> bool:
+    """Whether what was answered at a moment, before this browser came, may be of somebody else than who asks."""
+    return moment is not None and came_by_id_alone() and moment <= session["by_id"]
 
 
 def pending() -> dict[str, Any] | None:

@@ -35,12 +35,12 @@ def questions() -> ResponseReturnValue:
     here = current_site()
     with here.store.read_one() as connection:
         at_the_end = is_at_end(here.visit(connection, rater, time.time()))
-    if not here.study.questions or not at_the_end or _has_answered_elsewhere(rater):
+    if not here.study.questions or not at_the_end or _may_be_anothers(rater):
         return redirect("/rate")
     return show("questions.html", questions_view(rater.answers or {}, {}), rater)
 
 
-def _has_answered_elsewhere(rater: Rater) -> bool:
+def _may_be_anothers(rater: Rater) -> bool:
     """Whether the answers may be of somebody else than who asks, and are neither shown nor changed."""
     return session.came_by_id_alone() and rater.answered_at is not None
 
@@ -63,7 +63,7 @@ def answer() -> ResponseReturnValue:
     if errors:
         return show("questions.html", questions_view(given, errors), rater), 422
     with locked_visit(rater.id) as visit:
-        if not is_at_end(visit) or _has_answered_elsewhere(visit.rater):
+        if not is_at_end(visit) or _may_be_anothers(visit.rater):
             return redirect("/rate", 303)
         record_exit_answers(visit.connection, visit.rater, given, visit.now)
     return redirect(address(advance(rater.id)), 303)

@@ -33,7 +33,10 @@ def test_who_knows_no_more_than_a_raters_id_neither_sees_nor_changes_their_answe
     make_local: Callable[..., Made],
 ) -> None:
     made = make_local(
-        TOML.replace('"personal", "open"', '"prolific"') + QUESTIONS, base_queries=1, unique_queries=0, results=2
+        TOML.replace('"personal", "open"', '"prolific"') + QUESTIONS + PRACTICE,
+        base_queries=1,
+        unique_queries=0,
+        results=2,
     )
     rater, stranger = Browser(made.app), Browser(made.app)
     rater.join("/join?PROLIFIC_PID=5f3c")
@@ -42,13 +45,18 @@ def test_who_knows_no_more_than_a_raters_id_neither_sees_nor_changes_their_answe
     questions = rater.page.form()
     rater.send(questions, **{"question-eyes": "partial", "question-say": "my diagnosis"})
     assert "my diagnosis" in rater.get("/questions").text, "in their own browser"
+    assert rater.get("/practice/1").text and rater.address == "/practice/1"
     stranger.get("/join?PROLIFIC_PID=5f3c")
     stranger.send(stranger.page.form(), agree="yes")
     assert "my diagnosis" not in stranger.get("/questions").text and stranger.address == "/thanks"
+    assert stranger.get("/practice/1").text and stranger.address == "/thanks"
     token = stranger.get("/instructions").form().fields["csrf"]
     stranger.post("/questions", {"csrf": token, "question-eyes": "full", "question-say": "mine"})
     assert stranger.address == "/thanks"
     assert people_table(made.store, Study.load(made.folder))["question_say"].tolist() == ["my diagnosis"]
+
+
+PRACTICE = '[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [4]\n'
 
 
 @pytest.fixture
