@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import enrol, set_extra_pages, set_group, token_identity
+from relstudy.studyapp.assignment.raters import (
+    enrol,
+    find_by_code,
+    lock_rater,
+    set_extra_pages,
+    set_group,
+    token_identity,
+)
 from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store, shred
@@ -88,10 +95,10 @@ def forget(store: Store, rater_id: str) -> int:
         when there is no such rater
     """
     with store.write() as connection:
-        query = sa.select(raters.c.id).where(raters.c.rater_id == rater_id).with_for_update()
-        key = connection.execute(query).scalar_one_or_none()
-        if key is None:
+        found = find_by_code(connection, rater_id)
+        if found is None or lock_rater(connection, found.id) is None:
             raise RelstudyError(f"there is no rater {rater_id!r} in this study")
+        key = found.id
         of_rater = sa.select(assignments.c.id).where(assignments.c.rater == key)
         give_back(connection, key)
         removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount

@@ -78,6 +78,8 @@ def read_rater(connection: sa.Connection, rater: int) -> Rater | None:
 
 def find_by_code(connection: sa.Connection, rater_id: str) -> Rater | None:
     """The rater with this code, or None."""
+    if "\0" in rater_id:  # which PostgreSQL takes in no text
+        return None
     row = connection.execute(sa.select(*RATER_COLUMNS).where(raters.c.rater_id == rater_id)).one_or_none()
     return None if row is None else Rater(*row)
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.invitations import forget
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back
 from relstudy.studyapp.cli import main
@@ -98,8 +99,10 @@ def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[.
     desk = Desk(made)
     newcomer = desk.newcomer("one")
     code = codes(desk)[newcomer]
-    with pytest.raises(RelstudyError, match="no rater 'RNOBODY'"):
-        set_aside(made.store, "RNOBODY")
+    for nobody in ("RNOBODY", "R\0"):
+        for leave in (set_aside, forget):
+            with pytest.raises(RelstudyError, match="no rater 'R"):
+                leave(made.store, nobody)
     with pytest.raises(RelstudyError, match="was not set aside"):
         take_back(made.store, code)
     set_aside(made.store, code)
