@@ -165,7 +165,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         return judgments_in(read_table(path), reading)
     grades = read_qrels(path)
     if reading.scale is None:
-        _ask_about_negative(grades, reading)
+        grades = _without_negative(grades, reading)
     judgments = judgments_in(grades, reading)
     judgments = replace(judgments, qrels=bool((judgments.frame["judgment"] % 1 == 0).all()))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
@@ -185,21 +185,21 @@ def judgments_in(table: Checked, reading: Reading = PLAIN) -> Judgments:
     return check_judgments(read, reading.scale)
 
 
-def _ask_about_negative(table: Checked, reading: Reading) -> None:
-    """Refuse grades below 0 of which nobody says what they mean: in some qrels not judged, in others junk."""
+def _without_negative(table: Checked, reading: Reading) -> Checked:
+    """Grades below 0 of which nobody says what they mean are taken for pairs that nobody judged, and a note tells."""
     texts = table.frame["judgment"]
     grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
     negative = (grades < 0) & ~texts.isin([*reading.missing, *reading.values]).to_numpy(dtype=bool)
-    if negative.any():
-        low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
-        marks = ",".join(dict.fromkeys(texts[negative]))
-        table.add(
-            negative,
-            "judgment",
-            f"a grade below 0 may mean that nobody judged the pair: --missing {marks} says so, and --scale "
-            f"{low:g}-{high:g} that it is a grade",
-        )
-        table.raise_faults()
+    if not negative.any() or negative.all():
+        return table
+    rest = Checked(table.frame[~negative].reset_index(drop=True), table.file, table.rows[~negative], table.labels)
+    low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
+    rest.notes = (
+        *table.notes,
+        f"{count_of(int(negative.sum()), 'grade')} below 0 taken for pairs that nobody judged, and left out; --scale "
+        f"{low:g}-{high:g} counts them as grades",
+    )
+    return rest
 
 
 def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:

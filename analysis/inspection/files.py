@@ -15,13 +15,11 @@ from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.qrels import is_qrels, read_qrels
+from relstudy.calibration.qrels import is_qrels
 from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records
 from relstudy.common.packed import BROKEN, open_binary
-from relstudy.common.reading import Reading
 from relstudy.common.tables import read_table
-from relstudy.common.wording import listed
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 
@@ -84,9 +82,7 @@ def _run(file: str) -> Inspection:
 
 
 def _qrels(file: str) -> Inspection:
-    texts = read_qrels(file).frame["judgment"]
-    below = [text for text in dict.fromkeys(texts) if re.fullmatch(r"-\d*[1-9]\d*(\.0*)?", text)]
-    judgments = read_judgments(file, Reading(missing=tuple(below)))
+    judgments = read_judgments(file)
     grades = judgments.frame["judgment"].value_counts().sort_index()
     counted = ", ".join(f"{count} of grade {grade:g}" for grade, count in grades.items())
     sentence = f"TREC qrels: {len(judgments)} judgments of {judgments.frame['query_id'].nunique()} queries ({counted})"
@@ -94,23 +90,10 @@ def _qrels(file: str) -> Inspection:
         file,
         "qrels",
         sentence,
-        notes=(judgments.scale.sentence(), *_asked(below)),
+        notes=(judgments.scale.sentence(), *judgments.notes),
         uses=SCORE_USES[:3],
-        command=" ".join(
-            ["relstudy score SCORES -j", shlex.quote(file), *([f"--missing {','.join(below)}"] * bool(below))]
-        ),
+        command=f"relstudy score SCORES -j {shlex.quote(file)}",
     )
-
-
-def _asked(below: list[str]) -> list[str]:
-    """What needs a person's eye where grades are below 0."""
-    if not below:
-        return []
-    named = f"{listed(below)} {'is' if len(below) == 1 else 'are'}"
-    return [
-        f"{named} below 0: not judged? The command below says so with --missing; if it is a grade, leave that out and "
-        "state the --scale"
-    ]
 
 
 def _codes(file: str) -> Inspection:

@@ -235,21 +235,25 @@ def test_a_table_of_other_pairs_is_no_table_of_these(table: WriteTable) -> None:
 QRELS = "1 0 x 2\n1 0 y -1\n2 0 x 0\n2 0 y -2"
 
 
-def test_a_grade_below_zero_is_asked_about_since_it_may_mean_that_nobody_judged_the_pair(table: WriteTable) -> None:
-    with pytest.raises(TableError, match=r"row 2, column judgment: '-1' .* --missing -1,-2 says so, and --scale -2-2"):
-        read_judgments(table(QRELS, "qrels.txt"))
+def test_a_grade_below_zero_is_taken_for_a_pair_that_nobody_judged_and_a_note_tells(table: WriteTable) -> None:
+    """It counted as a judgment below all others, on a scale that begins at 0."""
+    judged = read_judgments(table(QRELS, "qrels.txt"))
+    assert judged.frame["judgment"].tolist() == [2, 0]
+    assert judged.qrels
+    assert judged.notes == (
+        "2 grades below 0 taken for pairs that nobody judged, and left out; --scale -2-2 counts them as grades",
+    )
 
 
-def test_a_grade_below_zero_is_left_out_or_counts_as_stated(table: WriteTable) -> None:
+def test_a_grade_below_zero_counts_where_a_scale_says_so_and_is_missing_where_that_is_stated(
+    table: WriteTable,
+) -> None:
     path = table(QRELS, "qrels.txt")
-    left_out = read_judgments(path, Reading.stated(missing="-1,-2"))
-    assert left_out.frame["judgment"].tolist() == [2, 0]
-    assert left_out.qrels
-    assert "2 pairs without a judgment, as stated, left out" in left_out.notes
     counting = read_judgments(path, Reading.stated(scale="-2-2"))
     assert counting.frame["judgment"].tolist() == [2, -1, 0, -2]
-    with pytest.raises(TableError, match="'-2' is not allowed; a grade below 0"):
-        read_judgments(path, Reading.stated(missing="-1"))
+    stated = read_judgments(path, Reading.stated(missing="-1,-2"))
+    assert stated.frame["judgment"].tolist() == [2, 0]
+    assert stated.notes[-1] == "2 pairs without a judgment, as stated, left out"
 
 
 def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(table: WriteTable) -> None:

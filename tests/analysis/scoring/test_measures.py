@@ -87,6 +87,17 @@ def test_trec_evals_own_data_gives_its_own_map(shared_data: Path) -> None:
     assert system["AP"]["low"] < 0.1785 < system["AP"]["high"]
 
 
+@pytest.mark.real_data
+def test_grades_below_zero_leave_the_figures_of_trec_eval_as_they_are(shared_data: Path) -> None:
+    """Expected: trec_eval's own out.test.aql, of relevance from grade 2; bpref tells unjudged from not relevant."""
+    folder = shared_data / "trec_eval_test"
+    names = ("AP(rel=2)", "Bpref(rel=2)", "P(rel=2)@10")
+    found = measures(folder / "results.test", "-j", folder / "qrels.rel_level", *asked(names), "--replicates", 5)
+    (system,) = found.values()
+    shown = {name: f"{figure['value']:.4f}" for name, figure in system.items()}
+    assert shown == {"AP(rel=2)": "0.1667", "Bpref(rel=2)": "0.1571", "P(rel=2)@10": "0.2333"}
+
+
 def test_a_run_that_holds_a_few_judged_pairs_is_measured_and_not_refused(trec: Path) -> None:
     """At 20 % coverage it was refused; a run holds all that was retrieved, so the rest is not retrieved."""
     lines = (trec / "good.run").read_text().splitlines()
