@@ -22,6 +22,8 @@ from relstudy.common.tables import Checked
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""
 DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
+THOUSANDS = r"-?[1-9]\d{0,2}(\.\d{3})+"
+UNGROUPED = r"-?\d{1,3}"
 IMPORT_ID = '{"ImportId":'
 REVIEW = ["Approve", "Reject"]
 """Columns for a requester's marks, which MTurk names in its header and leaves out of its rows."""
@@ -195,18 +197,27 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
 
 
 def _read_decimal_commas(table: Checked) -> None:
-    """Decimal commas as points, in columns of numbers that have no point."""
-    read = []
+    """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns."""
+    read, grouped = [], []
     for name in table.frame:
         texts = table.frame[name].str.strip()
         filled = texts[texts != ""]
         if not len(filled) or str(name).endswith("_id"):
             continue
+        thousands = filled.str.fullmatch(THOUSANDS)
+        if thousands.any() and (thousands | filled.str.fullmatch(UNGROUPED)).all():
+            grouped.append((str(name), filled[thousands].iloc[0]))
         if filled.str.contains(",").any() and filled.str.fullmatch(DECIMAL_COMMA).all():
             table.frame[name] = texts.str.replace(",", ".")
             read.append(str(name))
     if read:
         table.notes = (*table.notes, f"decimal commas are read as points in {', '.join(read)}")
+    for name, number in grouped if read else []:
+        other = number.replace(".", "")
+        table.notes = (
+            *table.notes,
+            f"{number} in {name} is read with a decimal point; if it is {other}, leave that out",
+        )
 
 
 def _tidied(table: Checked) -> Checked:

@@ -371,3 +371,12 @@ def test_decimal_commas_are_read_wherever_no_comma_separates_and_with_an_exponen
     read = read_scores(path)
     assert read["score"].tolist() == [3.5e-4, -1.25, 7.0]
     assert any("decimal commas are read as points in a" in note for note in read.attrs["notes"])
+
+
+def test_points_that_may_separate_thousands_beside_decimal_commas_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("query_id;result_id;a;b\nq;x;0,5;1.234\nq;y;0,7;987\n")
+    assert read_table(path).notes[-1] == "1.234 in b is read with a decimal point; if it is 1234, leave that out"
+    for unambiguous in ("0,5;1.234\nq;y;0,7;0.987", "0.5;1.234\nq;y;0.7;987"):
+        path.write_text(f"query_id;result_id;a;b\nq;x;{unambiguous}\n")
+        assert not any("decimal point;" in note for note in read_table(path).notes)
