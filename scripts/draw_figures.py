@@ -108,12 +108,13 @@ def _by_setting(title: str, settings: list[str], kinds: list[str], parts: dict[s
         panels = figure.subplots(1, len(parts), sharey=True)
         for axes, (name, values) in zip(panels, parts.items(), strict=True):
             axes.set_title(name)
-            _nominal(axes, 95, 40)
+            _nominal(axes, 95, 300)
             for setting, kind, value in zip(settings, kinds, values, strict=True):
                 at, n = places[setting], marks[kind]
                 height = at + (n - (len(marks) - 1) / 2) * 0.22
                 axes.plot(100 * value, height, "osD"[n], color=SERIES[n], markersize=4.5)
-            axes.set_xlim(-3, 103) if min(min(each) for each in parts.values()) < 0.5 else axes.set_xlim(74, 101.5)
+            lowest = 100 * min(min(each) for each in parts.values())
+            axes.set_xlim(-3 if lowest < 50 else min(lowest - 4, 74), 103 if lowest < 50 else 101.5)
             axes.set_yticks(range(len(places)), list(places))
             axes.tick_params(axis="y", labelcolor=INK)
             axes.set_ylim(len(places) - 0.4, -0.6)

@@ -257,4 +257,6 @@ class Retrieval:
         many, size = float(hits.sum()), len(weights)
         few = min(many, size - many) < RARE
         effective = float(weights.sum() ** 2 / np.sum(weights**2)) if few and size else None
-        return BootstrapStatistic(value, replicates, self.undefined, effective)
+        return BootstrapStatistic(
+            value, replicates, self.undefined, effective, clusters=self.queries, counts=self.counts
+        )

@@ -94,8 +94,7 @@ def _interval(context: ScoringContext) -> str:
     if context.raters is None:
         return (
             f"Student's t with at most {most} degrees of freedom, fewer where few queries decide (Satterthwaite 1946), "
-            "on Fisher's scale for correlations and the logit scale for average precision and normalised rank; "
-            "percentiles for precision and recall"
+            "on Fisher's scale for correlations and the logit scale for all else"
         )
     return (
         "raters vary too, each variance counted once (Cameron, Gelbach and Miller 2011), with lines moved to the "
