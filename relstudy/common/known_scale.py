@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from relstudy.common.scales import (
+    GRADES,
     MOST_VALUES,
     SCALES,
     STEPS,
@@ -41,7 +42,8 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
     """A scale for numbers whose table states none.
 
     Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, others reach from the lowest
-    to the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`), or reach from end to end.
+    to the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`; `GRADES` where they begin
+    below 1), or reach from end to end.
 
     Parameters
     ----------
@@ -55,6 +57,8 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
     (1, 2, 3, 4, 5)
     >>> scale_of_values([0.7, 2.3, 5.2], "judgments", slack=0.5).scale.name
     '1-5'
+    >>> scale_of_values([0, 1.5, 3], "ratings").scale.name
+    '0-3'
     """
     numbers = np.asarray(values, dtype=float)
     low, high = float(numbers.min()), float(numbers.max())
@@ -70,6 +74,9 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
         usual_ends = [(a, b) for a, b in USUAL if a - slack <= first and last <= b + slack]
         if whole:
             usual_ends = usual_ends[-1:]
+        elif -slack <= first < 1 - slack and not (usual_ends and usual_ends[0] == (0, 1)):
+            # grades and stars between the steps, which begin below 1; 0-10 would call nearly none of them relevant
+            usual_ends = [(0, high) for high in GRADES if last <= high] + usual_ends
         ends = usual_ends[0] if usual_ends else (low, max(high, low + 1))
         scale = Scale.between(ends[0], ends[1], 1.0 if usual_ends else None)
         if not slack:

@@ -124,6 +124,8 @@ SCALES = {
     "binary": Scale("binary", (0, 1), {0: "poor match", 1: "good match"}),
     "1-9": Scale("1-9", tuple(range(1, 10)), {1: "poor match", 5: "average match", 9: "good match"}),
 }
+GRADES = (2, 3, 4, 5, 6)
+"""Upper ends of the scales from 0 that grades and stars with halves are taken to be on, where they begin below 1."""
 USUAL = ((0, 1), (1, 5), (1, 7), (1, 9), (0, 10), (0, 100))
 """Ends of the scales that numbers between the steps (means, MOS) are taken to be on: the shortest that holds them."""
 

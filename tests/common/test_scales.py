@@ -112,3 +112,23 @@ def test_half_points_refine_the_steps_and_anything_finer_makes_the_scale_continu
     assert on_the_steps(SCALES["1-5"], np.array([1.0, 5.0])) is SCALES["1-5"]
     fine = on_the_steps(SCALES["1-5"], np.array([1.0, np.pi]))
     assert (fine.step, fine.low, fine.high, fine.gain_step) == (None, 1, 5, 0.04)
+
+
+@pytest.mark.parametrize(
+    ("values", "slack", "ends"),
+    [
+        (np.arange(0, 3.1, 0.5), 0.0, (0, 3)),
+        (np.arange(0.5, 5.1, 0.5), 0.0, (0, 5)),
+        (np.arange(0, 6.1, 1.5), 0.0, (0, 6)),
+        (np.arange(0, 10) / 3, 0.75, (0, 3)),
+        (np.arange(0, 8.1, 0.5), 0.0, (0, 10)),
+        (np.array([0.4, 1.7, 3.2, 5.3]), 0.75, (1, 5)),
+        (np.array([0.0, 0.2, 0.93]), 0.75, (0, 1)),
+    ],
+)
+def test_grades_with_halves_are_on_the_scale_from_zero_that_they_fill_and_not_on_ten_points(
+    values: np.ndarray, slack: float, ends: tuple[float, float]
+) -> None:
+    """Half-grades of 0-3 were put on 0-10, where no pair is relevant."""
+    scale = scale_of_values(values, "ratings", slack).scale
+    assert (scale.low, scale.high) == ends
