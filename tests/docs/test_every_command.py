@@ -35,6 +35,7 @@ WHY_NOT = {
     "relstudy score new.run --against study.zip": "a run of that study; tests/studyapp/archive scores one",
     "relstudy prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
+    "relstudy judge my-study --judge five --best": "needs five judges and more; tests/analysis/judges has them",
 }
 """Beginnings of commands that are not run here, and why."""
 AS_RATED = "as-rated"

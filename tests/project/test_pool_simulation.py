@@ -18,7 +18,7 @@ def test_intervals_cover_in_a_pool_that_the_design_allows_and_miss_in_the_whole_
     monkeypatch.setattr(module, "QUERIES", 120)
     monkeypatch.setattr(module, "REPLICATES", 100)
     this = module.design_of(1.0, 0.05, 20)
-    pool, whole = module.make_cells(2_000, 0.005, (30, None), this, False)
+    pool, whole = module.make_cells(2_000, 0.005, (30, None), this, False, module.SEED)
     reach = [forecast(60, cell.chances[:40], Assumed(0.005, 0.5)).reach for cell in (pool, whole)]
     assert reach[0] > LEAST_REACH > reach[1]
     covered = [module.run_cell(cell, 60, 60)[0]["proposer normalised_rank"] for cell in (pool, whole)]
