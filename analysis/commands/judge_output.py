@@ -31,6 +31,8 @@ def print_assisted(assisted: AssistedScores) -> None:
             rows.append([system, index, *_cells(each.people), *_cells(each.estimate), ratio, *weights])
     both = ["people", "interval", "with the judge", "interval"]
     print_table(rows, ["system", "index", *both, "width", "l2", "l1"])
+    for reason, missing in _withheld(assisted).items():
+        click.echo(f"{', '.join(missing)}: {reason}.")
     numbers = assisted.judge.as_json()
     click.echo(
         f"Judge {assisted.judge.name}: {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
@@ -38,6 +40,17 @@ def print_assisted(assisted: AssistedScores) -> None:
         "l1: how much of the judge's correction within and between queries is taken, 0 to 1. Shares of the collection "
         "are those of the judge's pairs."
     )
+
+
+def _withheld(assisted: AssistedScores) -> dict[str, list[str]]:
+    """The figures that have no value or no interval, by the reason."""
+    found: dict[str, list[str]] = {}
+    for system, figures in assisted.systems.items():
+        for index in (name for name in SHOWN if name in figures):
+            reason = figures[index].estimate.reason
+            if reason is not None:
+                found.setdefault(reason, []).append(f"{index} of {system}")
+    return found
 
 
 def _cells(figure: Estimate) -> list[str]:

@@ -204,6 +204,13 @@ def test_a_wrong_judge_is_one_sentence(files: Path, spoil, sentence: str) -> Non
     assert sentence in output and "Traceback" not in output
 
 
+def test_a_figure_without_an_interval_has_its_reason_in_the_output(files: Path, study: pd.DataFrame) -> None:
+    study[study["query_id"] == study["query_id"].iloc[0]].to_csv(files / "judgments.csv", index=False)
+    code, output = run(files)
+    assert code == 0
+    assert "average_precision of score" in output and ": no interval: too few queries" in output
+
+
 def test_judgments_without_probabilities_are_refused(files: Path, study: pd.DataFrame) -> None:
     study[[*PAIR, "judgment"]].to_csv(files / "judgments.csv", index=False)
     code, output = run(files)
