@@ -242,7 +242,7 @@ def _interval(spread: _Spread, effective: float | None, level: float) -> Assiste
         return Assisted(estimate, estimate)
     transform = spread.transform
     centre = transform.forward(np.array(value))
-    reach = special.stdtrit(spread.degrees, (1 + level) / 2) * spread.error_by(transform.forward)
+    reach = spread.reach(level)
     low, high = (float(transform.back(centre + sign * reach)) for sign in (-1, 1))
     if effective is not None:
         size = effective if not error > ROUNDING else min(effective, value * (1 - value) / error**2)
@@ -300,14 +300,22 @@ class _Spread:
         """On the figure's own scale; NaN where there is none."""
         if self.most_degrees < 1 or not np.isfinite(percentile_interval(self.replicates)[0]):
             return float("nan")
-        return self.error_by(np.asarray)
+        error = self._resampled(np.asarray)
+        return max(error, self.least) if error > ROUNDING else error
 
-    def error_by(self, forward: Callable[[np.ndarray], np.ndarray]) -> float:
-        """The standard error on another scale: the larger of the bootstrap's and the jackknife's, if not `least`."""
-        plain = self._resampled(np.asarray)
-        return self._resampled(forward) * (max(1.0, self.least / plain) if plain > ROUNDING else 1.0)
+    def reach(self, level: float) -> float:
+        """Half of the interval on the scale of the transform.
+
+        What replicates show goes by Student's t, `least` by the normal distribution: it comes of all pairs, and not of
+        how a few queries differ.
+        """
+        tail = (1 + level) / 2
+        error, plain = self._resampled(self.transform.forward), self._resampled(np.asarray)
+        shown = float(special.stdtrit(self.degrees, tail)) * error
+        return max(shown, float(special.ndtri(tail)) * error * self.least / plain) if plain > ROUNDING else shown
 
     def _resampled(self, forward: Callable[[np.ndarray], np.ndarray]) -> float:
+        """The standard error on another scale: the larger of the bootstrap's and the jackknife's."""
         squares = self.clusters * float(np.var(forward(self.replicates[np.isfinite(self.replicates)]), ddof=1))
         contributions = self._contributions(forward)
         if contributions is not None:
