@@ -8,7 +8,8 @@ to 5. Two systems of equal skill propose pairs (exponent 1, floor 0.05). A study
 12 raters rate 60 base pairs, and every pair is rated by so many of them at random; base means give each rater's offset
 (method mean). Rules are held against their own truth on the whole collection: the true mean rating above the cut, or
 the true chance of a rating above it. Intervals are those of `relstudy score` for queries of a finite collection, and
-these raters or any like them (its default); raters' offsets are drawn anew in every study, so the truth is that of any.
+these raters or any like them (its default); offsets and their mean are drawn anew in every
+study, so the truth is that of any.
 """
 
 from __future__ import annotations
@@ -92,7 +93,6 @@ def rated(quality: np.ndarray, offset: np.ndarray | float, random: np.random.Gen
 def study(world: World, ratings: int, spread: float, random: np.random.Generator) -> tuple[JudgedPairs, np.ndarray]:
     """One study: the judged pairs, and the first system's scores of them."""
     offsets = spread * random.normal(size=RATERS)
-    offsets -= offsets.mean()
     chosen = random.choice(ITEMS, QUERIES, replace=False)
     drawn = [systematic_sample(world.probability[query], random) for query in chosen]
     query = np.repeat(chosen, [len(each) for each in drawn])
