@@ -50,7 +50,7 @@ class Cuts:
         >>> ranking, row = np.array([4.0, 3.0, 2.0, 1.0]), np.array([0, 0, 1, 1])
         >>> cuts = Cuts.of_sample(ranking, np.ones(4), row, np.array([[1.0, 2.0], [1.0, 0.0]]))
         >>> at = SHARES.index(0.5)
-        >>> cuts.scores[at], cuts.varying[at].tolist()
+        >>> cuts.scores[at].tolist(), cuts.varying[at].tolist()
         (3.0, [3.0, 4.0])
         """
         order = np.argsort(-ranking, kind="stable")

@@ -7,18 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from relstudy.calibration.raters import FLAGS
-from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import OUTCOMES
 from relstudy.studyapp.config.texts import ENGLISH
 from tests.browser.sessions import MIXED, Rater, log_in, rate_by_http
-from tests.places import ROOT
 
 GERMAN = (Path(__file__).parent / "german.toml").read_text(encoding="utf-8")
-HERE = ROOT / "studyapp"
 
 # What the marked pages may show besides texts: the study's own words, values, names, commands and key caps.
 OWN = re.compile(
@@ -122,39 +116,3 @@ def test_a_german_study_speaks_german_from_link_to_code(
     english = {text for text in ENGLISH.values() if len(text) > 12 and "{" not in text}
     body = page.locator("body").inner_text()
     assert not {text for text in english if text in body}
-
-
-def test_the_german_study_replaces_every_text_and_keeps_its_blanks() -> None:
-    texts = Study.parse(GERMAN).texts
-    assert set(texts) == set(ENGLISH)
-    for key, text in texts.items():
-        assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", ENGLISH[key])), key
-
-
-def test_every_text_is_in_use() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*") if path.suffix in {".py", ".html"})
-    code = code.replace((HERE / "config" / "texts.py").read_text(encoding="utf-8"), "")
-    made = (
-        "admin.tab.",
-        "admin.state.",
-        "admin.rater.",
-        "admin.role.",
-        "admin.flag.",
-        "admin.outcome.",
-        "admin.limit.",
-        "admin.aside.",
-        "admin.back.",
-        "preview.",
-        "withdraw.text.",
-        "consent.stored.withdrawal.",
-        *(f"{name}." for name in OUTCOMES),
-        "refused.",
-        "error.",
-    )
-    unused = [key for key in ENGLISH if f"{key}'" not in code and f'{key}"' not in code and not key.startswith(made)]
-    assert unused == []
-
-
-@pytest.mark.parametrize("flag", sorted(FLAGS))
-def test_every_flag_has_a_text(flag: str) -> None:
-    assert f"admin.flag.{flag.replace(' ', '-')}" in ENGLISH
