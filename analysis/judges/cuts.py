@@ -54,13 +54,14 @@ class Cuts:
         (3.0, [3.0, 4.0])
         """
         order = np.argsort(-ranking, kind="stable")
+        ordered, of_row = ranking[order], row[order]
         shares = np.asarray(SHARES[:-1]) * (1 - 1e-12)
         varying = np.full((len(shares), times.shape[1]), np.nan)
         for part in _parts(len(order), times.shape[1]):
-            seen = _cumulative(weight[order], row[order], times[:, part])[1:]
-            for share, of_share in zip(shares, varying, strict=True):
-                last = np.argmax(seen >= share * seen[-1], axis=0)
-                of_share[part] = np.where(seen[-1] > 0, ranking[order][last], np.nan)
+            seen = np.cumsum(weight[order] * times[:, part].T[:, of_row], axis=1)  # [replicates, pairs], rising
+            for number, rising in enumerate(seen, part.start):
+                if rising[-1] > 0:
+                    varying[:, number] = ordered[np.searchsorted(rising, shares * rising[-1])]
         return cls(cls.known(ranking, weight).scores, varying)
 
 
