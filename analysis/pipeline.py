@@ -70,7 +70,7 @@ class ScoringRun:
         save_comparison(self.pairs, list(self.candidates), self.result.options, path)
 
 
-def score_systems(
+def score_tables(
     judgments: Judgments,
     tables: Sequence[tuple[str, pd.DataFrame]],
     options: ScoringOptions,

@@ -115,7 +115,7 @@ def score(
     relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
-    from relstudy.analysis.pipeline import score_systems
+    from relstudy.analysis.pipeline import score_tables
     from relstudy.analysis.scoring.groups import Grouping
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.scoring.outside import Pool
@@ -157,7 +157,7 @@ def score(
     first = tables[0][1]
     first.attrs["notes"] = [*notes_on_scores(folder), *first.attrs.get("notes", [])]
     by = choices["by"]
-    run = score_systems(
+    run = score_tables(
         table, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
         grouping=None if by is None else Grouping(by, _groups(table, by, judgments), choices["apart"]),
         pool=None if judgments is None else Pool.beside(Path(judgments)),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.pipeline import score_systems
+from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.outside import Pool
@@ -140,7 +140,7 @@ def score(
         raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
     table, file = scores_of(scores, columns)
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
-    run = score_systems(
+    run = score_tables(
         judged, [(file, table)], options, fitted=fitted, stated=directions, saved=saved,
         judge=None if judge is None else read_judge(judge),
         grouping=None if by is None else Grouping(by, _groups(judgments, judged, by), apart),
