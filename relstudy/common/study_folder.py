@@ -13,7 +13,15 @@ SCORE_ENDINGS = (".csv", ".tsv", ".parquet", ".run", ".trec", ".txt")
 
 def is_score_file(path: Path) -> bool:
     """Whether a file in scores/ is a score table or a run by its name."""
-    return path.name.endswith((*SCORE_ENDINGS, ENDING)) and not path.name.startswith(".") and path.is_file()
+    if path.name.startswith(".") or _is_of_vectors(path):
+        return False
+    return path.name.endswith((*SCORE_ENDINGS, ENDING)) and path.is_file()
+
+
+def _is_of_vectors(path: Path) -> bool:
+    """Whether a text holds the ids of the vectors beside it: NAME.txt or NAME.ids.txt of NAME.npy."""
+    name = path.name.removesuffix(".txt").removesuffix(".ids")
+    return path.name.endswith(".txt") and path.with_name(f"{name}.npy").is_file()
 
 
 def score_files(folder: Path) -> list[Path]:
