@@ -101,8 +101,8 @@ class LimitStatus:
 class Status:
     """The study as it stands.
 
-    `ended` are those who left before they finished, `not_begun` those who have consented and no pages yet, as they have
-    stopped at the instructions or found no place; `outcomes` counts how visits ended.
+    `ended` are those who have consented and left before they finished, `not_begun` those who have consented and no
+    pages yet, as they have stopped at the instructions or found no place; `outcomes` counts how visits ended.
     """
 
     study: str
@@ -154,7 +154,10 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         raters=len(people),
         consented=sum(person.consented_at is not None for person in people),
         finished=sum(person.finished_at is not None for person in people),
-        ended=sum(person.finished_at is None and person.outcome is not None for person in people),
+        ended=sum(
+            person.consented_at is not None and person.finished_at is None and person.outcome is not None
+            for person in people
+        ),
         ratings=len(answers),
         blocks=blocks,
         people=persons,

@@ -10,13 +10,14 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.assignment.invitations import forget, invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, pages, slots
 from relstudy.studyapp.monitoring.export import judged_pairs, ratings_table
+from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.admin.access import set_password
 from tests.studyapp.browse import Browser
 from tests.studyapp.desk import Desk, toml
@@ -194,3 +195,12 @@ def test_the_command_and_the_researchers_page_do_the_same(make_local: Callable[.
     admin.send(admin.page.form(f"/admin/set-aside/{code}"))
     assert states(desk) == {OPEN: 2}
     assert admin.post(f"/admin/set-aside/{code}", {"way": "aside"}) and admin.status == 400
+
+
+def test_who_is_set_aside_before_they_consent_is_not_taken_from_those_at_work(make_local: Callable[..., Made]) -> None:
+    made = make_local(base_queries=0, unique_queries=1)
+    study = Study.load(made.folder)
+    Browser(made.app).join()
+    set_aside(made.store, invite(made.store, study, 1)[0].rater_id)
+    status = study_status(made.store, study)
+    assert (status.raters, status.consented, status.ended, status.at_work) == (2, 1, 0, 1)
