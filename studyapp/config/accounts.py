@@ -66,7 +66,7 @@ def read_accounts(folder: Path) -> dict[str, Account]:
     try:
         rows = json.loads(path.read_text(encoding="ascii"))
         accounts = [Account(**row) for row in rows]
-        if not all(_is_sound(account) for account in accounts):
+        if not isinstance(rows, list) or not all(_is_sound(account) for account in accounts):
             raise ValueError
     except FileNotFoundError:
         return {}

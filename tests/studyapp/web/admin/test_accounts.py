@@ -172,6 +172,8 @@ DAMAGED = (
     '[{"name": "anna", "role": "owner", "password": 5}]',
     '[{"name": "anna", "role": "owner", "token": "\\u00e9"}]',
     "[" * 100_000,
+    "{}",
+    '""',
 )
 
 
