@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import urllib.parse
 import urllib.request
 from typing import Any
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this machine, to which http is as good as https."""
+BRACKETED = r"\[[^][]+\](:[0-9]*)?"
+"""An address of IPv6 in an address of the web, and its port."""
 
 
 def address(url: str) -> urllib.parse.SplitResult | None:
@@ -17,14 +20,18 @@ def address(url: str) -> urllib.parse.SplitResult | None:
     --------
     >>> address("https://a.org/x").hostname
     'a.org'
-    >>> [address(url) for url in ("a.org", "ftp://a.org", "https://[::1", "https://a.org:x", "https://a.org/ü")]
+    >>> [address(url) for url in ("a.org", "ftp://a.org", "https://[::1", "https://a..org", "http://[::1].a.org")]
     [None, None, None, None, None]
     """
     try:
         parts = urllib.parse.urlsplit(url)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets that do not close, a port that is no number or above 65,535
+        urllib.parse.unquote(parts.hostname or "").encode("idna")
+    except ValueError:  # brackets that do not close, a port that is no number or above 65,535, an empty part of a name
         return None
+    # Of [::1].example.org Python takes ::1 for the name, and asks for the whole.
+    host = parts.netloc.rpartition("@")[2]
+    valid = valid and ("[" not in host or re.fullmatch(BRACKETED, host) is not None)
     return parts if valid and url.isascii() and url.isprintable() and " " not in url else None
 
 
@@ -60,7 +67,9 @@ def opener_for(url: str) -> urllib.request.OpenerDirector:
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    """What is sent must not follow to another host."""
+    """What is sent must not follow to another host; where a redirection leads is not even read."""
 
-    def redirect_request(self, *_: Any, **__: Any) -> None:
+    def http_error_302(self, *_: Any, **__: Any) -> None:
         return None
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302

@@ -46,7 +46,7 @@ def listener() -> Iterator[Listener]:
             assert self.headers["X-Relstudy-Signature"] == signature("our secret", stamp, body)
             here.heard.append(json.loads(body))
             self.send_response(here.answers.pop(0) if here.answers else 204)
-            self.send_header("Location", "/elsewhere")
+            self.send_header("Location", "http://[::1")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
@@ -105,7 +105,7 @@ def test_what_is_not_taken_is_tried_again_later_and_given_up_at_last(
     listener.answers = [500, 302]
     assert one.tell_next(made.store) and not one.tell_next(made.store)  # not at once
     now[0] += 5
-    assert one.tell_next(made.store)  # no redirection is followed
+    assert one.tell_next(made.store)  # no redirection is followed, nor even read
     now[0] += 20
     assert one.tell_next(made.store) and not one.tell_next(made.store)
     assert len(listener.heard) == 3
