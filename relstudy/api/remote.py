@@ -66,8 +66,10 @@ class RemoteStudy:
         -------
         rater_id, link and completion_code; links are told this once
         """
-        made = self._read(self._ask("/api/invites", {"count": count}))
-        return pd.DataFrame(made.get("invites"), columns=["rater_id", "link", "completion_code"])
+        made = self._read(self._ask("/api/invites", {"count": count})).get("invites")
+        if not isinstance(made, list) or not all(isinstance(each, dict) for each in made):
+            raise self._no_study()
+        return pd.DataFrame(made, columns=["rater_id", "link", "completion_code"])
 
     def _ask(self, path: str, given: dict[str, Any] | None = None) -> bytes:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
@@ -80,7 +82,7 @@ class RemoteStudy:
             raise RelstudyError(f"{self.url} refuses: {_reason(error)}") from None
         except OSError as error:
             raise RelstudyError(f"{self.url} cannot be reached: {getattr(error, 'reason', error)}") from None
-        except http.client.HTTPException as error:
+        except (http.client.HTTPException, ValueError) as error:
             raise RelstudyError(f"{self.url} broke off its answer: {type(error).__name__}") from None
 
     def _read(self, text: bytes) -> dict[str, Any]:
@@ -89,14 +91,17 @@ class RemoteStudy:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise RelstudyError(f"{self.url} answers what no study does; is its address, with its path, right?")
+            raise self._no_study()
         return answer
+
+    def _no_study(self) -> RelstudyError:
+        return RelstudyError(f"{self.url} answers what no study does; is its address, with its path, right?")
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
     try:
         return str(json.loads(error.read())["error"])
-    except (ValueError, KeyError, TypeError):
+    except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):
         return f"{error.code} {error.reason}"
 
 

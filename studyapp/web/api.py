@@ -84,6 +84,8 @@ def ratings() -> ResponseReturnValue:
     if since:
         try:
             moment = pd.Timestamp(since)
+            if moment is pd.NaT:  # of which nothing is later
+                raise ValueError
             moment = moment.tz_localize("UTC") if moment.tzinfo is None else moment
         except ValueError:
             abort(400, description=f"since is {since[:40]!r}; a time such as 2026-01-31T12:00:00+00:00 is needed")

@@ -122,6 +122,8 @@ def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch:
         assert links["link"].str.startswith(f"{address}/enter/").all()
         with pytest.raises(rs.RelstudyError, match=r"refuses: since is 'yesterday or so'"):
             study.ratings(since="yesterday or so")
+        with pytest.raises(rs.RelstudyError, match="refuses: since is 'NaT'"):
+            study.ratings(since="NaT")
         with pytest.raises(rs.RelstudyError, match="refuses: this needs a valid token"):
             rs.study(address, "rst_wrong").status()
     with pytest.raises(rs.RelstudyError, match="cannot be reached"):
@@ -166,6 +168,10 @@ def saying(answer: bytes) -> Iterator[str]:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "answers what no study does"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}", "broke off its answer: IncompleteRead"),
         (b"SSH-2.0-server\r\n", "broke off its answer: BadStatusLine"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nab", "broke off its answer"),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://[::1\r\n\r\n", "refuses: 302 Found"),
+        (b"HTTP/1.1 401 No\r\nContent-Length: 99\r\n\r\n{}", "refuses: 401 No"),
+        (b"HTTP/1.1 400 No\r\n\r\n" + b"[" * 60_000, "refuses: 400 No"),
     ],
 )
 def test_what_no_study_answers_is_told_in_a_sentence(
@@ -175,6 +181,13 @@ def test_what_no_study_answers_is_told_in_a_sentence(
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with saying(answer) as address, pytest.raises(rs.RelstudyError, match=sentence):
         rs.study(address, "rst_x").status()
+
+
+@pytest.mark.parametrize("invites", [b"5", b"[1]", b'{"link": "https://elsewhere.org"}', b"null"])
+def test_invitations_that_are_none_are_told_in_a_sentence(invites: bytes) -> None:
+    said = b'HTTP/1.1 201 Created\r\n\r\n{"invites": %b}' % invites
+    with saying(said) as address, pytest.raises(rs.RelstudyError, match="answers what no study does"):
+        rs.study(address, "rst_x").invite(1)
 
 
 @pytest.mark.slow
