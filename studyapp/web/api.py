@@ -21,6 +21,7 @@ from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
 from relstudy.studyapp.web.admin.researchers import note
 from relstudy.studyapp.web.large import one_at_a_time, send_written
+from relstudy.studyapp.web.refused import headers_of
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
@@ -63,8 +64,8 @@ def _account_of(token: str) -> Account | None:
 
 def refusal(error: HTTPException) -> ResponseReturnValue:
     """Why a program gets nothing, as JSON."""
-    headers = {"WWW-Authenticate": "Bearer"} if error.code == 401 else {}
-    return jsonify(error=error.description), error.code or 500, headers
+    challenge = {"WWW-Authenticate": "Bearer"} if error.code == 401 else {}
+    return jsonify(error=error.description), error.code or 500, {**headers_of(error), **challenge}
 
 
 @blueprint.get("/status")

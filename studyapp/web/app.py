@@ -27,7 +27,7 @@ from relstudy.studyapp.web import api, large, pictures, preview, webhook
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening, withdrawal
-from relstudy.studyapp.web.refused import refusal_page
+from relstudy.studyapp.web.refused import headers_of, refusal_page
 from relstudy.studyapp.web.rendering import prepare_templates, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
 from relstudy.studyapp.web.site import Site, current_site
@@ -146,7 +146,7 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
         name = reasons_by_status.get(error.code or 500)
         text = texts(f"refused.{name}" if name == "form" else f"error.{name}") if name else texts("error.other")
     page = MessagePage(texts("error.heading"), text, "/", texts("error.home"))
-    return show("message.html", page), error.code or 500
+    return show("message.html", page), error.code or 500, headers_of(error)
 
 
 def _database_error(error: Exception) -> ResponseReturnValue:

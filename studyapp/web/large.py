@@ -11,23 +11,36 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from flask import Response, abort, send_file
+from werkzeug.exceptions import ServiceUnavailable
 
 BUSY = "another table is being made; please try again in a minute"
 NO_ROOM = "the server's folder for temporary files has no room for this table\n"
 IN_MEMORY = 4 << 20  # bytes; what is larger goes into a file
 PATIENCE = 2.0  # seconds that somebody waits for another's to be ready
+RETRY = 60  # seconds after which to ask again
 _TURN = threading.Lock()  # of the worker, whose threads all studies of a host share
+_NEXT = threading.Lock()  # of the one who waits for it: more would take the raters' threads
 
 
 @contextlib.contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Make something large inside the block; 503 where another is being made, so that raters keep the other threads."""
-    if not _TURN.acquire(timeout=PATIENCE):
-        abort(503, description=BUSY)
+    if not _TURN.acquire(blocking=False) and not _comes_free():
+        raise ServiceUnavailable(BUSY, retry_after=RETRY)
     try:
         yield
     finally:
         _TURN.release()
+
+
+def _comes_free() -> bool:
+    """Whether the one who may wait got the turn."""
+    if not _NEXT.acquire(blocking=False):
+        return False
+    try:
+        return _TURN.acquire(timeout=PATIENCE)
+    finally:
+        _NEXT.release()
 
 
 def is_being_made() -> bool:

@@ -224,6 +224,35 @@ def test_one_large_table_is_made_at_a_time_and_no_thread_waits_for_its_reader(
     assert headers["Cache-Control"] == "no-store" and "Expires" not in headers
 
 
+def test_one_waits_for_a_large_table_and_whoever_comes_then_is_told_at_once_when_to_ask_again(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"Authorization": f"Bearer {token_of(made, 'nightly')}"}
+    told: list[tuple[int, str | None]] = []
+
+    def come() -> None:
+        answer = made.app.test_client().get("/api/status", headers=headers)
+        told.append((answer.status_code, answer.headers.get("Retry-After")))
+
+    class Held:
+        """The turn of somebody who keeps it; while one waits for it, another comes."""
+
+        def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+            if blocking and len(told) < 3:
+                come()
+            return False
+
+    monkeypatch.setattr(large, "_TURN", Held())
+    come()
+    assert told == [(503, str(large.RETRY))] * 2
+
+
+def test_who_asks_in_a_way_that_there_is_none_is_told_the_ways_there_are(made: Made) -> None:
+    for path in ("/consent", "/api/status"):
+        answer = made.app.test_client().delete(path)
+        assert answer.status_code == 405 and "GET" in answer.headers["Allow"]
+
+
 def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
