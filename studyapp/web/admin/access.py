@@ -29,6 +29,7 @@ from relstudy.studyapp.web.views import PasswordPage
 blueprint = Blueprint("access", __name__, url_prefix="/admin")
 
 SHORTEST = 10
+ACCOUNTS = 5  # so many accounts' wrong passwords are allowed to one address, which colleagues may share
 
 
 def make_setup_link(folder: Path) -> str | None:
@@ -84,17 +85,19 @@ def login() -> ResponseReturnValue:
 
 @blueprint.post("/login")
 def check() -> ResponseReturnValue:
-    """Check the password; a wrong one counts against the client."""
+    """Check the password; a wrong one counts against the account from this address, and against the address."""
     session.require_csrf()
-    guesses = current_site().password_limit
-    if not guesses.attempt(session.client()):
-        abort(429)
     name = request.form.get("account", "").strip()[:64]
+    guesses, by_account = current_site().password_limit, f"{session.client()} {name or FIRST}"
+    # The account comes first: who is refused for theirs takes nothing from those who share the address.
+    if not (guesses.attempt(by_account) and guesses.attempt(session.client(), ACCOUNTS * guesses.failures)):
+        abort(429)
     found = find_account(name or FIRST)
     account = found[0] if found is not None and found[0].password else None
     holds = check_password_hash(account.password if account else _nobodys_hash(), request.form.get("password", ""))
     if account is None or not holds:
         return _login_page(current_site().texts("password.wrong"), name), 403
+    guesses.forgive(by_account)
     guesses.forgive(session.client())
     become(account)
     return redirect("/admin/", 303)

@@ -18,6 +18,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web.admin import access
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
@@ -266,6 +267,37 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     owner.get("/admin/login")
     owner.send(owner.page.form("/admin/login"), password=PASSWORD)
     assert owner.status != 429, "others are not locked out"
+
+
+def test_wrong_passwords_count_by_account_and_for_an_address_with_all_its_accounts(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "check_password_hash", lambda kept, given: given == PASSWORD)
+    made.app.extensions["relstudy"].password_limit.failures = 2
+    set_password(made.folder, PASSWORD)
+    browser = Browser(made.app)
+    browser.get("/admin/login")
+    form = browser.page.form("/admin/login")
+
+    def log_in(account: str, password: str = "a guess") -> int:
+        browser.post("/admin/login", {**form.fields, "account": account, "password": password}, follow=False)
+        return browser.status
+
+    assert [log_in("anna") for _ in range(20)] == [403] * 2 + [429] * 18
+    assert [log_in(name) for name in ("", "owner", "owner", " owner")] == [403, 403, 429, 429], "no name is the owner's"
+    assert [log_in(f"name{number}") for number in range(7)] == [403] * 6 + [429], "ten from one address"
+
+
+def test_who_gets_in_has_not_guessed(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "check_password_hash", lambda kept, given: given == PASSWORD)
+    made.app.extensions["relstudy"].password_limit.failures = 1
+    set_password(made.folder, PASSWORD)
+    browser = Browser(made.app)
+    for _ in range(6):
+        browser.get("/admin/login")
+        browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+        assert browser.address == "/admin/"
+        browser.client.delete_cookie(made.app.config["SESSION_COOKIE_NAME"])
 
 
 @pytest.mark.slow
