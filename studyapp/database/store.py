@@ -17,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.database.postgresql import connection_arguments
 from relstudy.studyapp.database.tables import settings
 from relstudy.studyapp.database.trouble import Trouble
 from relstudy.studyapp.database.writers import WritersTurn
@@ -70,10 +71,7 @@ class Store:
                 pool_timeout=busy_seconds,
                 pool_pre_ping=True,
                 isolation_level="READ COMMITTED",
-                connect_args={
-                    "connect_timeout": 5,
-                    "options": f"-c lock_timeout={int(busy_seconds * 1000)} -c statement_timeout=60000",
-                },
+                connect_args=connection_arguments(self.url, busy_seconds),
             )
 
         # SQLite's connections are in this state anyway, outside `read` and `write`.
@@ -171,7 +169,10 @@ class Store:
     def _make_database(self) -> None:
         """Make the PostgreSQL database where the server has none of that name."""
         server = sa.create_engine(
-            self.url.set(database="postgres"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool
+            self.url.set(database="postgres"),
+            isolation_level="AUTOCOMMIT",
+            poolclass=sa.NullPool,
+            connect_args=connection_arguments(self.url, self.busy_seconds),
         )
         with server.connect() as connection:
             there = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")

@@ -30,6 +30,7 @@ from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, rater
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser
+from tests.studyapp.cluster import Cluster
 from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import TOML, Made, write_study
 
@@ -388,3 +389,35 @@ def test_after_a_wait_in_vain_one_tries_and_the_others_are_told_at_once(
         assert write_beside_one_who_tries() == "database is busy", "without a wait"
     assert write() == "written"
     assert write_beside_one_who_tries() == "written", "the trouble is over"
+
+
+def test_what_the_address_says_of_a_connection_has_the_last_word() -> None:
+    store = Store("postgresql://lab/study?connect_timeout=30&options=-c%20statement_timeout=7")
+    given: dict[str, str] = {}
+
+    @sa.event.listens_for(store.engine, "do_connect")
+    def _asked(dialect: object, record: object, arguments: object, named: dict[str, str]) -> None:
+        given.update(named)
+        raise OSError("no server is needed")
+
+    with pytest.raises(OSError, match="no server"):
+        store.engine.connect()
+    assert given["connect_timeout"] == "30" and given["options"].endswith(" -c statement_timeout=7")
+    assert int(given["tcp_user_timeout"]) <= 10_000 and int(given["keepalives_idle"]) <= 10
+
+
+@pytest.mark.postgresql
+def test_a_rating_is_on_disk_also_where_the_database_was_made_to_be_quick(cluster: Cluster) -> None:
+    store = Store(cluster.new_database())
+    with store.write() as connection:
+        connection.exec_driver_sql(f'ALTER DATABASE "{store.url.database}" SET synchronous_commit = off')
+    store.dispose()
+    with store.read_one() as connection:
+        shown = [
+            connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in ("synchronous_commit", "lock_timeout")
+        ]
+        assert shown == ["on", "5s"]
+    with store.write() as connection:
+        connection.exec_driver_sql(f'ALTER DATABASE "{store.url.database}" RESET synchronous_commit')
+    store.dispose()
+    cluster.take_back()
