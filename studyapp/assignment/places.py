@@ -7,7 +7,6 @@ not.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
@@ -18,11 +17,6 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import assignments, raters, ratings
 
 _LOCK = 4242424244
-_LAST_SEEN = sa.select(
-    assignments.c.rater,
-    sa.func.max(assignments.c.answered_at).label("answered_at"),
-    sa.func.max(assignments.c.handed_at).label("handed_at"),
-).group_by(assignments.c.rater)
 _NEWEST = sa.select(sa.func.max(ratings.c.id))
 
 
@@ -83,21 +77,20 @@ def turns_away(connection: sa.Connection, study: Study, now: float) -> str:
 
 def count_places(connection: sa.Connection, study: Study, now: float) -> dict[str | None, Taken]:
     """Places taken, by group; None for raters without a group."""
-    seen = _LAST_SEEN.subquery()
-    last = [raters.c.started_at, seen.c.answered_at, seen.c.handed_at]
-    query = (
-        sa.select(raters.c.rater_group, raters.c.finished_at, *last)
-        .outerjoin(seen, seen.c.rater == raters.c.id)
-        .where(raters.c.started_at.is_not(None), raters.c.outcome.is_(None))
+    since = now - 3600 * study.limits.place_hours
+    seen = sa.select(assignments.c.id).where(
+        assignments.c.rater == raters.c.id, (assignments.c.answered_at > since) | (assignments.c.handed_at > since)
     )
-    finished: Counter[str | None] = Counter()
-    active: Counter[str | None] = Counter()
-    for group, finished_at, *moments in connection.execute(query):
-        if finished_at is not None:
-            finished[group] += 1
-        elif max(moment or 0.0 for moment in moments) > now - 3600 * study.limits.place_hours:
-            active[group] += 1
-    return {group: Taken(finished[group], active[group]) for group in {*finished, *active}}
+    is_active = (raters.c.started_at > since) | seen.exists()
+    # A CASE stops at the first condition that holds: the pages of those who have finished are not looked at.
+    active = sa.case((raters.c.finished_at.is_not(None), 0), (is_active, 1), else_=0)
+    query = (
+        sa.select(raters.c.rater_group, sa.func.count(raters.c.finished_at), sa.func.sum(active))
+        .where(raters.c.started_at.is_not(None), raters.c.outcome.is_(None))
+        .group_by(raters.c.rater_group)
+    )
+    counted = {group: Taken(finished, at_work) for group, finished, at_work in connection.execute(query)}
+    return {group: taken for group, taken in counted.items() if taken.total}
 
 
 def find_place(visit: Visit) -> Place:

@@ -13,13 +13,13 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import places
-from relstudy.studyapp.assignment.places import Place, count_places, take_place
+from relstudy.studyapp.assignment.places import Place, Taken, count_places, take_place
 from relstudy.studyapp.assignment.raters import end_visit, enrol, find_rater, lock_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.tables import raters
+from relstudy.studyapp.database.tables import assignments, pages, raters
 from relstudy.studyapp.monitoring.export import ratings_table
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made
@@ -191,3 +191,29 @@ def test_far_below_the_ceiling_of_ratings_nothing_is_counted_and_at_it_every_rat
         with desk.store.read() as connection:
             over.append(places.is_over(connection, desk.study, 0.0))
     assert over == ["", "", "", "", "full"] and set(counted) == {5}
+
+
+def test_places_are_counted_without_reading_what_those_who_finished_were_given(make_local: Callable[..., Made]) -> None:
+    desk = Desk(make_local(toml(extra=GROUPS), base_queries=0, unique_queries=1, results=1))
+    begin(desk, "r0")
+    with desk.store.write() as connection:
+        connection.execute(sa.update(raters).values(finished_at=1.0))
+
+    def steps() -> int:
+        """How many steps SQLite takes."""
+        taken: list[int] = []
+        with desk.store.read() as connection:
+            driver = connection.connection.driver_connection
+            assert driver is not None
+            driver.set_progress_handler(lambda: taken.append(1), 1)
+            assert count_places(connection, desk.study, 0.0)["a"] == Taken(1, 0)
+            driver.set_progress_handler(None, 1)
+        return len(taken)
+
+    before = steps()
+    with desk.store.write() as connection:
+        page = connection.execute(sa.select(pages.c.id)).scalars().first()
+        row = {"rater": 1, "page_id": page, "block": "b", "pair_ids": [], "answered_at": 1.0}
+        many = [{**row, "position": number, "kind": f"kind{number}"} for number in range(100, 200)]
+        connection.execute(sa.insert(assignments), many)
+    assert steps() == before
