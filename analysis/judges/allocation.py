@@ -7,7 +7,7 @@ Särndal, Swensson and Wretman 1992, chapter 12). With a judge, the residual is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -46,15 +46,12 @@ def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]
     float64 [systems, sampled rows], in squared units of the index; times (1 / probability - 1) and summed it is the
     part of its variance that comes of the choice of pairs
     """
-    rows, worth = universe.sampled, universe.worth
-    people = (worth.judgment if aim == PEARSON else worth.relevance)[rows]
-    weight, unsure = universe.sampled_weight, residual(universe, aim)[rows]
-    moved = [derivative(aim, ranking[rows], people, weight, worth.spread[rows]) for ranking in rankings]
-    squares: np.ndarray = (np.stack(moved) * unsure) ** 2
-    return squares
+    return np.stack([_expected_square(universe, aim, ranking) for ranking in rankings])
 
 
-def least_error(universe: Universe, aim: str, ranking: np.ndarray) -> float:
+def least_errors(
+    universe: Universe, indices: Iterable[str], ranking: np.ndarray, mapped: np.ndarray
+) -> dict[str, float]:
     """The standard error that is to be expected of the choice of pairs within queries where a judge helps fully.
 
     It is that of `expected_square`, summed over judged pairs as these stand for all candidates (Horvitz and Thompson
@@ -63,22 +60,43 @@ def least_error(universe: Universe, aim: str, ranking: np.ndarray) -> float:
 
     Parameters
     ----------
-    aim : the index; 0 is returned where it is none of AIMS
-    ranking : float [rows], higher is better; for Pearson's correlation the scores that are correlated
+    indices : for which; an index that is none of AIMS gets 0
+    ranking : float [rows], higher is better
+    mapped : float [rows], the scores that Pearson's correlation is of
     """
-    if aim not in AIMS or universe.judged_alone or not (universe.judge.probability == 1.0).all():
-        return 0.0
-    pairs, given = universe.context.pairs, universe.given
+    indices = tuple(indices)
+    if universe.judged_alone or not (universe.judge.probability == 1.0).all():
+        return dict.fromkeys(indices, 0.0)
+    pairs, given, rows = universe.context.pairs, universe.given, universe.sampled
     of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
     probability = np.minimum(1.0, pairs.probability[given] / of_query[given])
-    squares = np.zeros(len(ranking))
-    squares[universe.sampled] = expected_square(universe, aim, [ranking])[0]
-    squares = squares[universe.row_of_judged[given]]
-    return float(np.sqrt(np.sum(squares * (1 / probability - 1) / probability)))
+    stands_for = (1 / probability - 1) / probability
+    judged = np.searchsorted(rows, universe.row_of_judged[given])
+    names = (f"{share:g}" for share in SHARES)
+    cuts = dict(zip(names, thresholds_at(ranking[rows], universe.sampled_weight, SHARES), strict=True))
+    errors = dict.fromkeys(indices, 0.0)
+    for index in (each for each in indices if each in AIMS):
+        scores, cut = mapped if index == PEARSON else ranking, cuts.get(index.rpartition("_at_")[2])
+        squares = _expected_square(universe, index, scores, cut)[judged]
+        errors[index] = float(np.sqrt(np.sum(squares * stands_for)))
+    return errors
+
+
+def _expected_square(universe: Universe, aim: str, ranking: np.ndarray, cut: float | None = None) -> np.ndarray:
+    rows, worth = universe.sampled, universe.worth
+    people = (worth.judgment if aim == PEARSON else worth.relevance)[rows]
+    moved = derivative(aim, ranking[rows], people, universe.sampled_weight, worth.spread[rows], cut)
+    squares: np.ndarray = (moved * residual(universe, aim)[rows]) ** 2
+    return squares
 
 
 def derivative(
-    aim: str, ranking: np.ndarray, people: np.ndarray, weight: np.ndarray, spread: np.ndarray | float = 0.0
+    aim: str,
+    ranking: np.ndarray,
+    people: np.ndarray,
+    weight: np.ndarray,
+    spread: np.ndarray | float = 0.0,
+    cut: float | None = None,
 ) -> np.ndarray:
     """The derivative of an index with respect to what people say of each pair.
 
@@ -89,6 +107,7 @@ def derivative(
     people : float [pairs], the share of people who call the pair relevant, or their judgment (pearson)
     weight : float [pairs], positive
     spread : variance of what each of `people` is the mean of (pearson)
+    cut : the score of the last pair retrieved (precision and recall at a share), where it is known already
 
     Returns
     -------
@@ -106,7 +125,7 @@ def derivative(
         figure = _of_pearson(ranking, people, weight, spread)
     elif "_at_" in aim:
         what, _, share = aim.partition("_at_")
-        above = ranking >= thresholds_at(ranking, weight, (float(share),))[0]
+        above = ranking >= (thresholds_at(ranking, weight, (float(share),))[0] if cut is None else cut)
         retrieved = weight @ above
         recall = weight @ (people * above) / hits if hits else 0.0
         figure = weight * above / retrieved if what == "precision" else weight * (above - recall) / max(hits, 1e-300)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
-from relstudy.analysis.resampling.bootstrap import chunks
+from relstudy.analysis.resampling.bootstrap import chunks, in_threads
+from relstudy.common.compiled import compiled
 
-CELLS = 4_000_000
-"""Pairs times replicates that are in memory at once: 32 MB a table."""
+WIDTH = 128
+"""Replicates that are counted side by side: their sums stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +55,14 @@ class Cuts:
         (3.0, [3.0, 4.0])
         """
         order = np.argsort(-ranking, kind="stable")
-        ordered, of_row = ranking[order], row[order]
+        ordered, of_row, weights = ranking[order], row[order].astype(np.int64), weight[order].astype(np.float64)
         shares = np.asarray(SHARES[:-1]) * (1 - 1e-12)
-        varying = np.full((len(shares), times.shape[1]), np.nan)
-        for part in _parts(len(order), times.shape[1]):
-            seen = np.cumsum(weight[order] * times[:, part].T[:, of_row], axis=1)  # [replicates, pairs], rising
-            for number, rising in enumerate(seen, part.start):
-                if rising[-1] > 0:
-                    varying[:, number] = ordered[np.searchsorted(rising, shares * rising[-1])]
-        return cls(cls.known(ranking, weight).scores, varying)
+
+        def part_of(part: slice) -> np.ndarray:
+            cuts: np.ndarray = _scores_at_shares(ordered, of_row, weights, times, shares, part.start, part.stop)
+            return cuts
+
+        return cls(cls.known(ranking, weight).scores, in_threads(part_of, _parts(times.shape[1])))
 
 
 def at_varying_cuts(
@@ -76,27 +76,116 @@ def at_varying_cuts(
     varying : float [shares, replicates]; `pairs` may have one replicate, which then stands for all
     """
     order = np.argsort(-ranking, kind="stable")
-    row, ordered = pairs.row[order], weight[order]
+    row, weights, relevant = pairs.row[order], weight[order].astype(np.float64), pairs.relevant[order]
     retrieved = np.searchsorted(-ranking[order], -varying, side="right")  # pairs with a score of at least the cut
     retrieved[np.isnan(varying)] = 0
-    precision, recall = np.empty((2, *varying.shape))
-    for part in _parts(len(order), varying.shape[1]):
-        times = pairs.times if pairs.times.shape[1] == 1 else pairs.times[:, part]
-        seen, hits = (_cumulative(each, row, times) for each in (ordered, ordered * pairs.relevant[order]))
-        at = retrieved[:, part]
-        many, found = (
-            np.take_along_axis(np.broadcast_to(each, (len(each), at.shape[1])), at, 0) for each in (seen, hits)
-        )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            precision[:, part], recall[:, part] = found / many, found / hits[-1]
-    return precision, recall
+    if pairs.times.shape[1] == 1:
+        counted = weights * pairs.times[row, 0]
+        seen, hits = (np.r_[0.0, np.cumsum(each)] for each in (counted, counted * relevant))
+        sums = np.stack([seen[retrieved], hits[retrieved], np.broadcast_to(hits[-1], retrieved.shape)])
+    else:
+
+        def part_of(part: slice) -> np.ndarray:
+            at = np.ascontiguousarray(retrieved[:, part])
+            order = np.argsort(at, axis=None, kind="stable")
+            found: np.ndarray = _sums_of_first(row, weights, relevant, pairs.times, at, order, part.start, part.stop)
+            return found
+
+        sums = in_threads(part_of, _parts(varying.shape[1]))
+    many, found, whole = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return found / many, found / whole
 
 
-def _parts(pairs: int, replicates: int) -> list[slice]:
-    return chunks(replicates, max(1, CELLS // max(pairs, 1)))
+def _parts(replicates: int) -> list[slice]:
+    return chunks(replicates, WIDTH)
 
 
-def _cumulative(weight: np.ndarray, row: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """What the first k pairs weigh, float64 [pairs + 1, replicates]."""
-    sums = np.cumsum(weight[:, None] * times[row], axis=0)
-    return np.concatenate([np.zeros((1, times.shape[1])), sums])
+@compiled
+def _scores_at_shares(
+    score: np.ndarray,
+    row: np.ndarray,
+    weight: np.ndarray,
+    times: np.ndarray,
+    shares: np.ndarray,
+    start: int,
+    stop: int,
+) -> np.ndarray:
+    """The score of the pair with which each share of the weight is reached, float64 [shares, stop - start].
+
+    Parameters
+    ----------
+    score : float64 [pairs], from the highest down; `row` (int64) and `weight` (float64) of the same pairs
+    times : float64 [rows, replicates]
+    shares : float64 [shares], above 0, rising
+    """
+    width, number = stop - start, len(shares)
+    cuts = np.empty((number, width))
+    total, seen, wanted = np.zeros(width), np.zeros(width), np.empty(width)
+    following = np.zeros(width, dtype=np.int64)
+    for i in range(len(row)):
+        counts, w = times[row[i], start:stop], weight[i]
+        for b in range(width):
+            total[b] += w * counts[b]
+    for b in range(width):
+        wanted[b] = shares[0] * total[b] if total[b] > 0.0 else np.inf
+        for k in range(number):
+            cuts[k, b] = np.nan
+    for i in range(len(row)):
+        counts, w = times[row[i], start:stop], weight[i]
+        reached = False
+        for b in range(width):
+            seen[b] += w * counts[b]
+            reached = reached or seen[b] >= wanted[b]
+        if reached:
+            for b in range(width):
+                while seen[b] >= wanted[b]:
+                    cuts[following[b], b] = score[i]
+                    following[b] += 1
+                    wanted[b] = shares[following[b]] * total[b] if following[b] < number else np.inf
+    return cuts
+
+
+@compiled
+def _sums_of_first(
+    row: np.ndarray,
+    weight: np.ndarray,
+    relevant: np.ndarray,
+    times: np.ndarray,
+    first: np.ndarray,
+    order: np.ndarray,
+    start: int,
+    stop: int,
+) -> np.ndarray:
+    """What the first so many pairs weigh, what is relevant of them, and of all pairs.
+
+    Parameters
+    ----------
+    row, weight, relevant : int64 and float64 [pairs]
+    times : float64 [rows, replicates]
+    first : int64 [shares, stop - start], numbers of pairs
+    order : int64 [shares * (stop - start)], what sorts them
+
+    Returns
+    -------
+    float64 [3, shares, stop - start]
+    """
+    width = stop - start
+    table = np.zeros((3, len(first), width))
+    seen, hits = np.zeros(width), np.zeros(width)
+    done = 0
+    for i in range(len(row) + 1):
+        while done < len(order) and first[order[done] // width, order[done] % width] == i:
+            share, b = order[done] // width, order[done] % width
+            table[0, share, b], table[1, share, b] = seen[b], hits[b]
+            done += 1
+        if i < len(row):
+            counts, w = times[row[i], start:stop], weight[i]
+            hit = w * relevant[i]
+            for b in range(width):
+                seen[b] += w * counts[b]
+                hits[b] += hit * counts[b]
+    for share in range(len(first)):
+        for b in range(width):
+            table[2, share, b] = hits[b]
+    return table

@@ -72,7 +72,7 @@ class Terms:
     sampled : H(U_s; m); None where the judge was given nothing that the judged pairs are a sample of
     collection : H(U; m), whose replicates are all its value where U is the whole collection; None where U is U_s
     left_out : the same figures with a replicate per query, without it; None where intervals rest on the bootstrap alone
-    least : the least standard error with the judge's help (`relstudy.analysis.judges.allocation.least_error`)
+    least : the least standard error with the judge's help (`relstudy.analysis.judges.allocation.least_errors`)
     """
 
     people: BootstrapStatistic

@@ -10,7 +10,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
-from relstudy.analysis.judges.allocation import PEARSON, least_error
+from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
 from relstudy.analysis.judges.universe import Universe
@@ -85,14 +85,8 @@ def terms_of(
     if universe.left_out is None:
         return terms
     left_out = _terms(universe.left_out, candidate, ranking, mapped, used, indices)
-    return {
-        name: replace(
-            each,
-            left_out=left_out[name],
-            least=least_error(universe, name, mapped if name == PEARSON else ranking),
-        )
-        for name, each in terms.items()
-    }
+    least = least_errors(universe, terms, ranking, mapped)
+    return {name: replace(each, left_out=left_out[name], least=least[name]) for name, each in terms.items()}
 
 
 def _terms(

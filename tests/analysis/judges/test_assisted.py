@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.analysis.judges.allocation import least_error
+from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.estimator import DIFFERENCE, Assisted, Terms, assist
 from relstudy.analysis.judges.run import assist_scores, context_for
 from relstudy.analysis.judges.table import read_judge
@@ -246,7 +246,7 @@ def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_gr
     given = study["inclusion_probability"] / study["query_probability"]
     worth = universe.worth.relevance[rows]
     expected = np.sqrt(np.sum(worth * (1 - worth) * (1 / given - 1) / given)) / len(universe.sampled)
-    least = least_error(universe, "relevant_share", world.pairs["score"].to_numpy())
+    least = least_errors(universe, ["relevant_share"], *[world.pairs["score"].to_numpy()] * 2)["relevant_share"]
     assert least == pytest.approx(expected) and 0 < least < 0.05
     scores = world.pairs[[*PAIR, "score"]]
     options = ScoringOptions(replicates=50, method="none", measures=(), directions={"*": "higher"})
