@@ -16,6 +16,7 @@ from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.qrels import is_qrels
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records
 from relstudy.common.packed import BROKEN, open_binary
@@ -138,7 +139,7 @@ def _saved(file: str) -> Inspection | None:
     try:
         with open(file, encoding="utf-8-sig") as handle:
             content = json.load(handle)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+    except NO_JSON:
         return None
     if not (isinstance(content, dict) and str(content.get("kind", "")).startswith("relstudy")):
         return None

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import address, can_be_sent, is_private, opener_for
 
@@ -88,7 +89,7 @@ class RemoteStudy:
     def _read(self, text: bytes) -> dict[str, Any]:
         try:
             answer = json.loads(text)
-        except (ValueError, RecursionError):
+        except NO_JSON:
             answer = None
         if not isinstance(answer, dict):
             raise self._no_study()
@@ -101,7 +102,7 @@ class RemoteStudy:
 def _reason(error: urllib.error.HTTPError) -> str:
     try:
         return str(json.loads(error.read())["error"])
-    except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):
+    except (OSError, http.client.HTTPException, *NO_JSON, KeyError, TypeError):
         return f"{error.code} {error.reason}"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.packed import ENDING, MAGIC, open_binary, open_text
 from relstudy.common.records import cell_text, unwrapped
@@ -252,7 +253,7 @@ def _unwrap(table: Checked) -> None:
             continue
         try:
             values = [json.loads(text) if text else None for text in texts]
-        except json.JSONDecodeError:
+        except NO_JSON:
             continue
         single = [value[0] if isinstance(value, list) and len(value) == 1 else value for value in values]
         if name == "Answer.taskAnswers" and all(isinstance(value, dict) or value is None for value in single):

@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import exported
 from relstudy.common.packed import BROKEN, open_binary, unpacked_name
@@ -48,7 +49,7 @@ def _content(file: str) -> Any:
         raise RelstudyError(f"{file}: cannot be read ({error})") from None
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as whole:
+    except NO_JSON as whole:
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2 or not lines[0][1].lstrip().startswith("{"):
             raise RelstudyError(f"{file}: this is not JSON ({whole})") from None
@@ -56,7 +57,7 @@ def _content(file: str) -> Any:
     for number, line in lines:
         try:
             records.append(json.loads(line))
-        except (json.JSONDecodeError, RecursionError) as error:
+        except NO_JSON as error:
             raise RelstudyError(f"{file}, line {number}: this is not JSON ({error})") from None
     return records
 
@@ -77,7 +78,7 @@ def _by_query(content: Record) -> Records | None:
     numbers = [number for values in by_query.values() for number in values.values()]
     if len(by_query) < len(content) or not numbers or not all(type(number) in (int, float) for number in numbers):
         return None
-    name = "rating" if all(float(number).is_integer() for number in numbers) else "score"
+    name = "rating" if all(number.is_integer() for number in numbers if isinstance(number, float)) else "score"
     pairs = [(query, result, number) for query, values in by_query.items() for result, number in values.items()]
     rows = [{"query_id": query, "result_id": result, name: number} for query, result, number in pairs]
     return Records("JSON", rows, (f"queries, of results with a number each: taken for a {name}",))

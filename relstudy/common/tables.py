@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.packed import BROKEN
 
@@ -300,7 +301,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
             return _strict_json(handle)
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except NO_JSON as error:
         raise RelstudyError(f"{file}: this is not JSON ({error})") from None
     except OSError as error:
         raise RelstudyError(f"{file}: cannot be read ({error.strerror})") from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent
 
@@ -281,7 +282,7 @@ def _parameters(given: Sequence[str]) -> dict[str, Any]:
             raise click.UsageError(f"--parameter: NAME=VALUE is needed, not {each!r}")
         try:
             parameters[name] = json.loads(value)
-        except json.JSONDecodeError:
+        except NO_JSON:
             parameters[name] = value
     return {name: value for name, value in parameters.items() if value is not None}
 

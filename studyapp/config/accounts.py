@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.secret import write_private
 
@@ -70,7 +71,7 @@ def read_accounts(folder: Path) -> dict[str, Account]:
             raise ValueError
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, RecursionError):
+    except (*NO_JSON, TypeError):
         raise RelstudyError(
             f"{path}: this is no list of accounts; restore it, or remove it and make them anew"
         ) from None

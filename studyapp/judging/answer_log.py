@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.judging.prompt import text_hash
 
@@ -127,7 +128,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
             complete = {"key", "status", "model", "parameters", "prompt"} <= set(record)
-        except (ValueError, TypeError):
+        except (*NO_JSON, TypeError):
             complete = False
         if complete:
             yield record

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.scales import Scale
 from relstudy.studyapp.judging.prompt import CANNOT_SAY
 
@@ -63,7 +65,7 @@ def read_answer(text: str, scale: Scale) -> Answer:
     fenced = _FENCED.fullmatch(text.strip())
     try:
         answer = json.loads(fenced[1] if fenced else text)
-    except (json.JSONDecodeError, RecursionError):
+    except NO_JSON:
         return Answer("refused" if _NO.match(text.strip()) else "unparsed")
     if not isinstance(answer, dict) or "grade" not in answer:
         return Answer("unparsed")
@@ -83,4 +85,9 @@ def read_answer(text: str, scale: Scale) -> Answer:
 def _number(value: Any) -> float | None:
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", value):
         return float(value)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return math.inf

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import replacing
 from relstudy.studyapp.judging.answer_log import AnswerLog
@@ -63,7 +64,7 @@ def _results(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
         try:
             result = json.loads(line)
             key = result["custom_id"]
-        except (ValueError, KeyError, TypeError):
+        except (*NO_JSON, KeyError, TypeError):
             raise RelstudyError(
                 f"{path}, line {number}: a result of a batch is needed, JSON with a custom_id"
             ) from None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import address, opener_for
 
@@ -108,7 +109,7 @@ class ChatClient:
                     pause = retry_after(error.headers.get("Retry-After"))
             except (OSError, http.client.HTTPException) as error:
                 reason = f"no answer: {getattr(error, 'reason', None) or type(error).__name__}"
-            except (ValueError, RecursionError):
+            except NO_JSON:
                 reason = "the answer is not JSON"
             if attempt + 1 < self.attempts:
                 backoff = self.first_wait * 2**attempt * random.uniform(0.75, 1.25)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent, is_private, opener_for
 from relstudy.studyapp.judging.client import AGAIN, retry_after
@@ -145,7 +146,7 @@ class ProlificClient:
             raise RelstudyError(f"{self.server}: the answer is longer than {LARGEST_REPLY:,} bytes")
         try:
             body = json.loads(said)
-        except (ValueError, RecursionError):
+        except NO_JSON:
             raise RelstudyError(f"{self.server}: the answer is not JSON") from None
         if not isinstance(body, dict):
             raise RelstudyError(f"{self.server}: the answer is not a JSON object")

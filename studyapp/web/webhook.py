@@ -9,6 +9,7 @@ import time
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.monitoring.audit_log import record
 from relstudy.studyapp.prolific.signature import SECRET_VARIABLE, signature_holds
@@ -31,7 +32,7 @@ def receive() -> ResponseReturnValue:
         return jsonify(error="the signature does not hold"), 401
     try:
         freed = heed(store, json.loads(body))
-    except (ValueError, RecursionError, RelstudyError):
+    except (*NO_JSON, RelstudyError):
         return jsonify(error="this is not an event"), 400
     if freed is not None:
         record(store, "Prolific (webhook)", "set aside", freed)

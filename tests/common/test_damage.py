@@ -16,6 +16,7 @@ from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.encoders.archive import Archive
 from relstudy.analysis.scoring.vectors import read_vectors
 from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_json
 from relstudy.studyapp.systems.features import _read as read_features
 from relstudy.studyapp.systems.vectors import Vectors
 
@@ -70,3 +71,10 @@ def test_a_damaged_npy_is_told_in_a_sentence(tmp_path: Path, reader: str) -> Non
         path.write_bytes(damage)
         with pytest.raises(RelstudyError, match=r"damaged\.npy"):
             OF_NPY[reader](path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "9" * 5000, "[NaN]", "é"])
+def test_a_description_that_is_no_json_is_told_in_a_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "comparison.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(RelstudyError, match=r"comparison\.json: this is not JSON"):
+        read_json(tmp_path / "comparison.json")

@@ -271,6 +271,7 @@ BOOK = {
                 {"query_id": "q2", "result_id": "d1", "rating": "1"},
             ],
         ),
+        ({"q1": {"d1": 10**400}}, [{"query_id": "q1", "result_id": "d1", "rating": f"1{'0' * 400}"}]),
         ({"q1": {"d1": 0.5}}, [{"query_id": "q1", "result_id": "d1", "score": "0.5"}]),
         (
             [{"who": "a", "item": {"id": "007"}, "rating": 3}, {"who": "b", "rating": None}],
@@ -298,6 +299,8 @@ def test_records_are_rows(write: Write, content: Any, expected: list[dict[str, s
         ('"text"', "there are no records in this JSON"),
         ('{"a": 1}\n{"a": \n', "line 2: this is not JSON"),
         ("[" * 100_000, "this is not JSON"),
+        ("9" * 5000, "this is not JSON"),
+        ('{"a": 1}\n{"a": ' + "9" * 5000 + "}", "line 2: this is not JSON"),
         ('{"topics": 3}', "there are no records in this JSON"),
         ('{"instance_id_to_label_to_value": []}', "there are no records in this JSON"),
     ],

@@ -132,6 +132,8 @@ def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
     ("said", "status"),
     [
         (Said('{"grade": 7}'), "off_scale"),
+        (Said('{"grade": 1%s}' % ("0" * 400)), "off_scale"),
+        (Said('{"grade": %s}' % ("9" * 5000)), "unparsed"),
         (Said("I would give it a 4."), "unparsed"),
         (Said('{"grade": "cannot say"}'), "refused"),
         (Said("", message={"refusal": "I cannot judge this."}), "refused"),
@@ -143,7 +145,18 @@ def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
         (Said(raw=b" " * (1 << 20) + Said().body()), "error"),
     ],
     ids=[
-        *("off the scale", "a sentence", "cannot say", "refusal", "bad request", "no JSON", "empty", "too slow"),
+        *(
+            "off the scale",
+            "hundreds of digits",
+            "thousands of digits",
+            "a sentence",
+            "cannot say",
+            "refusal",
+            "bad request",
+            "no JSON",
+            "empty",
+            "too slow",
+        ),
         *("nested without end", "too long"),
     ],
 )
