@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, TableError
-from relstudy.common.packed import BROKEN, open_binary, open_text, unpacked_name
+from relstudy.common.packed import BROKEN, open_text, read_bytes, unpacked_name
 from relstudy.common.tables import Checked
 from relstudy.common.utf8 import decoded
 
@@ -33,8 +33,7 @@ def is_qrels(path: str | os.PathLike[str]) -> bool:
 def read_qrels(path: str | os.PathLike[str]) -> Checked:
     """The lines as a table query_id, result_id, judgment of text; TableError names each that has not four fields."""
     file = os.fspath(path)
-    with open_binary(file) as content:
-        lines = io.StringIO(decoded(content.read(), file, "qrels"), newline=None)
+    lines = io.StringIO(decoded(read_bytes(file), file, "qrels"), newline=None)
     rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     allowed = "a TREC qrels line has four fields: query, 0, result, judgment"
     faults = [Fault(file, number, None, " ".join(fields), allowed) for number, fields in rows if len(fields) != 4]

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.packed import BROKEN, open_binary
+from relstudy.common.errors import Fault, TableError
 from relstudy.common.utf8 import decoded
 from relstudy.common.wording import count_of
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
-
-
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The whole file, unpacked where its name ends in .gz."""
-    file = os.fspath(path)
-    try:
-        with open_binary(file) as content:
-            return content.read()
-    except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
-    except IsADirectoryError:
-        raise RelstudyError(f"{file}: this is a folder; a table or a TREC run is needed") from None
-    except BROKEN as error:
-        raise RelstudyError(f"{file}: cannot be read ({error})") from None
 
 
 def looks_like_run(start: bytes) -> bool:
@@ -147,22 +130,25 @@ def _parse_regular(content: bytes) -> pd.DataFrame | None:
 def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
     text = decoded(content, file, "run")
     faults: list[Fault] = []
+    short: dict[int, list[int]] = {}
     rows: list[tuple[str, str, str, float, str, int]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.split()
         if not fields:
             continue
         if len(fields) < len(FIELDS):
-            allowed = f"a run has six fields a row ({' '.join(FIELDS)}), not {len(fields)}"
-            faults.append(Fault(file, number, None, None, allowed))
+            short.setdefault(len(fields), []).append(number)
             continue
         score = _number(fields[4])
         if score is None or not np.isfinite(score):
             faults.append(Fault(file, number, "score", fields[4], "a finite number is allowed"))
             continue
         rows.append((fields[0], fields[2], fields[3], score, fields[5], number))
+    for count, numbers in short.items():
+        allowed = f"a run has six fields a row ({' '.join(FIELDS)}), not {count}"
+        faults.append(Fault(file, numbers[0], None, None, allowed, len(numbers)))
     if faults:
-        raise TableError(faults)
+        raise TableError(sorted(faults, key=lambda fault: fault.row or 0))
     return pd.DataFrame(rows, columns=["query_id", "result_id", "rank", "score", "system", "row"])
 
 

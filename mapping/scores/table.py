@@ -15,9 +15,9 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import under_own_names
-from relstudy.common.packed import unpacked_name
+from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.tables import Checked, read_table, replacing, write_table
-from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes, read_bytes
+from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
 from relstudy.mapping.scores.wide import PAIR, read_numbers, read_wide
 
 COLUMNS = ["system", "query_id", "result_id", "score"]

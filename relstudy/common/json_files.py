@@ -9,7 +9,7 @@ from typing import Any
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import exported
-from relstudy.common.packed import BROKEN, open_binary, unpacked_name
+from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.records import Record, Records, flat
 from relstudy.common.utf8 import decoded
 
@@ -38,15 +38,7 @@ def read_records(path: str | os.PathLike[str]) -> Records:
 
 
 def _content(file: str) -> Any:
-    try:
-        with open_binary(file) as content:
-            text = decoded(content.read(), file, "file")
-    except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
-    except IsADirectoryError:
-        raise RelstudyError(f"{file}: this is a folder; a table is needed") from None
-    except BROKEN as error:
-        raise RelstudyError(f"{file}: cannot be read ({error})") from None
+    text = decoded(read_bytes(file), file, "file")
     try:
         return json.loads(text)
     except NO_JSON as whole:

@@ -1,4 +1,4 @@
-"""Files as they are, or packed by gzip where their name ends in .gz."""
+"""Files as they are, or packed by gzip where their name ends in .gz; a pipe, which can be read only once, is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import gzip
 import io
 import os
 import zlib
+from pathlib import Path
 from typing import BinaryIO, TextIO, cast
+
+from relstudy.common.errors import RelstudyError
 
 ENDING = ".gz"
 MAGIC = b"\x1f\x8b"
@@ -26,11 +29,27 @@ def unpacked_name(path: str | os.PathLike[str]) -> str:
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
-    """The file's bytes, unpacked."""
+    """The file's bytes, unpacked; RelstudyError where it is a pipe or a device."""
     file = os.fspath(path)
+    if file == "-" or (Path(file).exists() and not Path(file).is_file() and not Path(file).is_dir()):
+        raise RelstudyError(f"{file}: this is a pipe or a device; write the table to a file first")
     return cast(BinaryIO, gzip.open(file, "rb")) if file.endswith(ENDING) else open(file, "rb")
 
 
 def open_text(path: str | os.PathLike[str], encoding: str, errors: str = "strict") -> TextIO:
     """The file's text with line ends as they are, unpacked."""
     return io.TextIOWrapper(open_binary(path), encoding=encoding, errors=errors, newline="")
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole file, unpacked; RelstudyError where it cannot be read."""
+    file = os.fspath(path)
+    try:
+        with open_binary(file) as content:
+            return content.read()
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except IsADirectoryError:
+        raise RelstudyError(f"{file}: this is a folder; a file is needed") from None
+    except BROKEN as error:
+        raise RelstudyError(f"{file}: cannot be read ({error})") from None

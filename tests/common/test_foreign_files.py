@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -350,13 +351,23 @@ def test_packed_tables_records_runs_and_qrels_are_read_and_recognised(tmp_path: 
     assert inspect_file(packed(tmp_path, "a.run.gz", "q Q0 x 1 0.5 a\n")).kind == "run"
 
 
+@pytest.mark.parametrize("cut", [12, 4])
 @pytest.mark.parametrize("name", ["s.csv.gz", "qrels.gz", "a.run.gz"])
-def test_a_packed_file_that_was_cut_off_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
-    path = packed(tmp_path, name, "q Q0 x 1 0.5 a\n" * 50)
-    path.write_bytes(path.read_bytes()[:-12])
+def test_a_packed_file_that_was_cut_off_is_refused_in_a_sentence(tmp_path: Path, name: str, cut: int) -> None:
+    path = packed(tmp_path, name, ("q 0 x 1\n" if name == "qrels.gz" else "q Q0 x 1 0.5 a\n") * 50)
+    path.write_bytes(path.read_bytes()[:-cut])
     for read in (read_scores, read_judgments, inspect_file):
         with pytest.raises(RelstudyError, match="cannot be read"):
             read(path)
+
+
+def test_a_pipe_is_refused_in_a_sentence_by_every_reader(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (str(pipe), "-"):
+        for read in (read_scores, read_judgments, read_table):
+            with pytest.raises(RelstudyError, match="this is a pipe or a device; write the table to a file first"):
+                read(path)
 
 
 def test_a_packed_file_under_another_name_is_told_so(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ def test_an_empty_wide_cell_is_a_result_not_returned_and_is_said(tmp_path: Path)
         ("1 Q0 x 1 0.5 a\n\n1 Q0 x 2 0.4 a\n", r"row 3: the pair \(1, x\) of system 'a' stands already in row 1"),
         ("1 Q0 x 1 0.5 a\n1 Q0 x 2 0.4 a\n", r"row 2: the pair \(1, x\) of system 'a' stands already in row 1"),
         ("1 Q0 x 1 0.5 a\n1 Q0 y 2 0.4\n", "row 2: a run has six fields"),
+        ("1 Q0 x 1 0.5 a\n" + "1 Q0 y 2 0.4\n" * 30, r"row 2 and 29 more: a run has six fields a row \(.*\), not 5$"),
     ],
 )
 def test_a_fault_is_named_with_its_row(tmp_path: Path, text: str, message: str) -> None:
