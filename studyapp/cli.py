@@ -82,6 +82,12 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except RelstudyError as error:
             fail(error)
+        except OSError as error:
+            from relstudy.common.tables import FULL
+
+            if error.errno not in FULL:
+                raise
+            fail(RelstudyError(f"the output cannot be written ({error.strerror})"))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

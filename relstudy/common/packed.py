@@ -1,4 +1,4 @@
-"""Files as they are, or packed by gzip where their name ends in .gz; a pipe, which can be read only once, is refused."""
+"""Files as they are, or packed by gzip where their name ends in .gz; a pipe, which is read only once, is refused."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ collects every fault before it raises. Writing goes beside the target and rename
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -29,6 +30,8 @@ MOST_EXACT = 2.0**53
 """Up to here a float can hold every whole number."""
 SAME_VALUE = 3
 """So many rows with one wrong value in a column are one fault with a count."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""How the system says that a disk, or a person's part of it, is full."""
 
 
 class Checked:
@@ -253,22 +256,30 @@ def _read(file: str) -> Checked:
 def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]:
     """Yield a path beside `path` to write to; rename it over `path` only when the block ends well.
 
-    Until then, and after that where `mode` says so, nobody but its owner can read the file.
+    Until then, and after that where `mode` says so, nobody but its owner can read the file. A link stays, and what it
+    leads to is written; a device, such as /dev/stdout, is refused, since it would be a file afterwards.
     """
     target = Path(path)
     if target.is_dir():
         raise RelstudyError(f"{target}: this is a folder; a file cannot be written over it")
+    if target.exists() and not target.is_file():
+        raise RelstudyError(f"{target}: this is a pipe or a device; a file's name is needed")
+    ending, target = target.suffix, Path(os.path.realpath(target))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=ending)
     except OSError as error:
-        raise RelstudyError(f"{target}: cannot be written ({error.strerror})") from None
+        raise RelstudyError(f"{os.fspath(path)}: cannot be written ({error.strerror})") from None
     os.close(descriptor)
     beside = Path(name)
     try:
         yield beside
         beside.chmod(mode)
         beside.replace(target)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise RelstudyError(f"{os.fspath(path)}: cannot be written ({error.strerror})") from None
     finally:
         beside.unlink(missing_ok=True)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
 
@@ -322,3 +324,26 @@ def test_every_themed_colour_has_a_light_and_a_dark_value_of_its_own() -> None:
     drawn = [colours[0] for colours in figures.THEME.values()]
     assert len(set(drawn)) == len(drawn)
     assert all(light != dark for _, light, dark in figures.THEME.values())
+
+
+def test_a_file_is_written_through_a_link_and_never_over_a_device(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    there, link, pipe = tmp_path / "there" / "t.csv", tmp_path / "link.csv", tmp_path / "pipe.csv"
+    link.symlink_to(there)
+    write_text("a\n", link)
+    assert link.is_symlink()
+    assert there.read_text() == "a\n"
+    os.mkfifo(pipe)
+    with pytest.raises(RelstudyError, match="this is a pipe or a device; a file's name is needed"):
+        write_text("a\n", pipe)
+    assert pipe.is_fifo()
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    def full() -> None:
+        with replacing(tmp_path / "t.csv"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(RelstudyError, match=r"t\.csv: cannot be written \(No space left on device\)"):
+        full()
+    assert not list(tmp_path.iterdir())
