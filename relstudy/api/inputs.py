@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.headers import plain_name
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import Checked, read_table
@@ -32,18 +33,30 @@ class CheckedFrame(Checked):
     """
 
     def __init__(self, frame: pd.DataFrame, name: str) -> None:
+        if frame.columns.nlevels > 1:
+            raise RelstudyError(
+                f"{name}: its columns have {frame.columns.nlevels} levels, as {frame.columns[-1]!r} has; one is needed "
+                "(frame.columns.droplevel takes a level away)"
+            )
         doubled = frame.columns[frame.columns.duplicated()]
         if len(doubled):
             raise RelstudyError(f"{name}: column {doubled[0]!r} stands there more than once; column names must differ")
-        levels = [level for level in IDS if level in frame.index.names and level not in frame.columns]
+        own = {plain_name(level): level for level in IDS}
         flat = frame.reset_index(drop=True)
-        for number, level in enumerate(levels):
-            flat.insert(number, level, pd.Series(frame.index.get_level_values(level)))
+        self.left: list[str] = []
+        for number, level in enumerate(frame.index.names):
+            taken = own.get(plain_name(level))
+            if taken is None or taken in flat:
+                self.left += [] if level is None or taken is not None else [str(level)]
+            else:
+                values = pd.Series(frame.index.get_level_values(number))
+                flat.insert(flat.shape[1] - frame.shape[1], taken, values)
         super().__init__(flat, name, np.arange(len(frame)))
 
     def require(self, *columns: str) -> None:
         """Refuse at once a DataFrame that lacks a column."""
         have = ", ".join(map(str, self.frame.columns)) or "none"
+        have += f"; in its index: {', '.join(self.left)}" if self.left else ""
         missing = [column for column in columns if column not in self.frame.columns]
         allowed = f"this column is required (the DataFrame has: {have}); columns={{...}} renames"
         if missing:

@@ -9,7 +9,8 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import read_table, whole_ids
+from relstudy.common.tables import read_table
+from relstudy.common.whole_ids import whole_ids
 
 MOST_GROUPS = 50
 EMPTY = "(none)"

@@ -23,11 +23,10 @@ import pandas as pd
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.packed import BROKEN
+from relstudy.common.whole_ids import whole_ids
 
 ROUNDED = r"\d(?:[.,]\d+)?E\+\d+"
 """How a spreadsheet writes a number of many digits, such as a rater's id, when it saves a table."""
-MOST_EXACT = 2.0**53
-"""Up to here a float can hold every whole number."""
 SAME_VALUE = 3
 """So many rows with one wrong value in a column are one fault with a count."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -158,20 +157,6 @@ class Checked:
         """Raise one error that lists every fault noted, in file order."""
         if self.faults:
             raise TableError(sorted(self.faults, key=lambda fault: fault.row or 0), self.more)
-
-
-def whole_ids(column: pd.Series) -> pd.Series:
-    """A column of floats that are whole numbers as Int64; any other as it is.
-
-    Whole-number ids become floats in a column that once had a gap, and 7.0 is to meet 7 in another table.
-    """
-    if column.dtype.kind != "f":
-        return column
-    # not by the column's own arithmetic, which Arrow's types lack
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    given = values[~np.isnan(values)]
-    whole = bool(((given % 1 == 0) & (np.abs(given) < MOST_EXACT)).all())
-    return pd.Series(values, index=column.index, name=column.name).astype("Int64") if whole else column
 
 
 def _as_text(column: pd.Series) -> pd.Series:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import relstudy as rs
 from relstudy.api.inputs import judgments_of, scores_of
+from relstudy.common.errors import RelstudyError
 
 RATINGS = pd.DataFrame({"rater_id": [1, 1, 2, 2], "query_id": 7, "result_id": [1, 2, 1, 2], "rating": [1, 4, 2, 5]})
 
@@ -33,6 +36,32 @@ def test_a_whole_id_is_the_same_id_as_a_float(dtype: Any) -> None:
     assert rs.read_ratings(floats).frame["query_id"].tolist() == ["7"] * 4
     judged, _ = judgments_of(floats)
     assert judged.frame["query_id"].tolist() == ["7", "7"]
+
+
+def test_a_whole_id_is_the_same_id_among_categories_and_other_things() -> None:
+    for ids in (RATINGS["query_id"].astype(float).astype("category"), pd.Series([7.0, 7, "7", np.float32(7)])):
+        assert rs.read_ratings(RATINGS.assign(query_id=ids)).frame["query_id"].tolist() == ["7"] * 4
+
+
+def test_an_infinite_id_is_one_of_its_own_without_a_warning() -> None:
+    infinite = RATINGS.assign(query_id=[7.0, np.inf] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rs.read_ratings(infinite).frame["query_id"].tolist() == ["7.0", "inf"] * 2
+
+
+def test_columns_of_two_levels_are_refused_and_no_id_is_scored() -> None:
+    long = pd.DataFrame({"system": ["a", "b"], "query_id": 1, "result_id": "x", "score": [1.0, 2.0]})
+    pivoted = long.pivot_table(index=["query_id", "result_id"], columns="system", values=["score"])
+    for frame in (pivoted, pivoted.reset_index()):
+        with pytest.raises(RelstudyError, match=r"its columns have 2 levels, as \('score', 'b'\) has; one is needed"):
+            scores_of(frame)
+
+
+def test_levels_of_an_index_are_ids_in_capitals_too_and_others_are_named_where_a_column_lacks() -> None:
+    frame = pd.DataFrame({"Query ID": ["q"], "result": ["x"], "a": [1.0]}).set_index(["Query ID", "result"])
+    with pytest.raises(RelstudyError, match=r"the DataFrame has: query_id, a; in its index: result"):
+        scores_of(frame)
 
 
 def test_a_float_that_holds_no_whole_number_exactly_stays_as_it_is() -> None:
