@@ -149,8 +149,9 @@ def csrf(rater: Rater | None = None) -> str:
 
 
 def require_csrf(rater: Rater | None = None) -> None:
-    """Refuse a form that did not come from one of this visitor's pages."""
-    if not current_site().signer.csrf_holds(name(rater), request.form.get("csrf", "")):
+    """Refuse a form that did not come from one of this visitor's pages; who has had none has no form."""
+    is_known = rater is not None or "nonce" in session
+    if not is_known or not current_site().signer.csrf_holds(name(rater), request.form.get("csrf", "")):
         abort(400, description="form")
 
 

@@ -179,5 +179,5 @@ def logout() -> ResponseReturnValue:
     if account is not None:
         session.require_csrf()
         log_out_everywhere(account)
-    flask_session.clear()
+        flask_session.clear()
     return redirect("/admin/login", 303)

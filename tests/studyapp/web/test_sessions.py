@@ -193,6 +193,17 @@ def test_who_is_not_the_researcher_can_log_nobody_out(made: Made) -> None:
     assert browser.address == "/admin/"
 
 
+def test_a_form_that_another_site_sends_takes_no_cookie_away(made: Made) -> None:
+    rater, form = Browser(made.app), {"csrf": made.app.extensions["relstudy"].signer.csrf("visit:")}
+    rater.join()
+    rater.post("/admin/logout", {})
+    rater.get("/rate")
+    assert rater.address == "/rate/1", "who is no researcher has nothing to log out of"
+    for path in ("/admin/logout", "/leave", "/decline"):  # browsers send no cookie along, and obey an answer's
+        answer = made.app.test_client().post(path, data=form)
+        assert "Set-Cookie" not in answer.headers, path
+
+
 @pytest.mark.parametrize("path", ["/admin", "//admin", "/admin?next=//elsewhere.example"])
 def test_no_redirection_follows_the_host_that_a_request_names(made: Made, path: str) -> None:
     headers = {"Host": "elsewhere.example", "X-Forwarded-Host": "elsewhere.example"}
