@@ -66,8 +66,7 @@ def read_interfaces(
     parts = {}
     for name in sorted(set(values)):
         rows = values == name
-        part = Checked(table.frame[rows].reset_index(drop=True), table.file, table.rows[rows], table.labels)
-        part.notes = table.notes
+        part = table.among(table.frame[rows].reset_index(drop=True), table.rows[rows])
         parts[str(name)] = read_ratings(
             part,
             base_column=base_column,
@@ -89,7 +88,7 @@ def pairs_asked_alike(pairs: Path, judged: pd.DataFrame) -> Checked:
     paradigm = table.frame["paradigm"]
     asked = paradigm[pair_keys(table.frame).isin(pair_keys(judged))].unique()
     rows = paradigm.isin(asked).to_numpy()
-    return Checked(table.frame[rows].reset_index(drop=True), table.file, table.rows[rows], table.labels)
+    return table.among(table.frame[rows].reset_index(drop=True), table.rows[rows])
 
 
 def joined_tables(parts: Mapping[str, Calibration], column: str) -> dict[str, pd.DataFrame] | str:

@@ -166,13 +166,13 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     grades = read_qrels(path)
     if reading.scale is None:
         grades = _without_negative(grades, reading)
-    judgments = judgments_in(grades, reading)
+    judgments = judgments_in(grades, reading, odd=False)
     judgments = replace(judgments, qrels=bool((judgments.frame["judgment"] % 1 == 0).all()))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 
-def judgments_in(table: Checked, reading: Reading = PLAIN) -> Judgments:
-    """The judgments of a table as a person states it is to be read; see `read_judgments`."""
+def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) -> Judgments:
+    """The judgments of a table as a person states it is to be read; see `read_judgments`, and `check_judgments`."""
     read = reading.apply(table)
     if reading.missing and "judgment" in read.frame:
         blank = (read.frame["judgment"].astype("str").str.strip() == "").to_numpy(dtype=bool)
@@ -180,9 +180,9 @@ def judgments_in(table: Checked, reading: Reading = PLAIN) -> Judgments:
             kept = read.frame[~blank].reset_index(drop=True)
             note = f"{count_of(int(blank.sum()), 'pair')} without a judgment, as stated, left out"
             notes = (*read.notes, note)
-            read = Checked(kept, read.file, read.rows[~blank], read.labels)
+            read = read.among(kept, read.rows[~blank])
             read.notes = notes
-    return check_judgments(read, reading.scale)
+    return check_judgments(read, reading.scale, odd=odd)
 
 
 def _without_negative(table: Checked, reading: Reading) -> Checked:
@@ -192,18 +192,22 @@ def _without_negative(table: Checked, reading: Reading) -> Checked:
     negative = (grades < 0) & ~texts.isin([*reading.missing, *reading.values]).to_numpy(dtype=bool)
     if not negative.any() or negative.all():
         return table
-    rest = Checked(table.frame[~negative].reset_index(drop=True), table.file, table.rows[~negative], table.labels)
+    rest = table.among(table.frame[~negative].reset_index(drop=True), table.rows[~negative])
     low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
     rest.notes = (
         *table.notes,
-        f"{count_of(int(negative.sum()), 'grade')} below 0 taken for pairs that nobody judged, and left out; --scale "
-        f"{low:g}-{high:g} counts them as grades",
+        f"{count_of(int(negative.sum()), 'grade')} below 0 taken for pairs that nobody judged, and left out; "
+        f"{table.words.scale(f'{low:g}-{high:g}')} counts them as grades",
     )
     return rest
 
 
-def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
+def check_judgments(table: Checked, scale: Scale | None = None, *, odd: bool = True) -> Judgments:
     """Check a table that is already in memory; see `read_judgments`.
+
+    Parameters
+    ----------
+    odd : whether numbers far from all others, such as 99 among 1 to 5, are asked about where no scale is stated
 
     Examples
     --------
@@ -223,7 +227,7 @@ def check_judgments(table: Checked, scale: Scale | None = None) -> Judgments:
     for name in PAIR:
         frame[name] = table.texts(name)
     frame["judgment"] = table.numbers("judgment", options=True)
-    scale_of_judgments = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK)
+    scale_of_judgments = known_scale(table, frame["judgment"].to_numpy(dtype=float), "judgments", scale, SLACK, odd)
     scale_of_judgments = _with_cut(table, scale_of_judgments)
     for name, highest in (("relevant_share", 1.0), ("standard_error", np.inf)):
         if name in frame:

@@ -20,6 +20,7 @@ from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
 from relstudy.common.known_scale import known_scale
+from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
@@ -145,6 +146,7 @@ def check_ratings(
     frame = table.frame.copy()
     for name in (*KEY, *(["pair_id"] if "pair_id" in frame else [])):
         frame[name] = table.texts(name)
+    refuse_controls(frame["rater_id"].unique(), table.file, "a rater")
     _check_one_scale(table)
     rating_scale = _known_scale(table, scale)
     # a scale that was taken from the ratings holds all of them, but for those that are asked about already

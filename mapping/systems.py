@@ -207,6 +207,12 @@ def scored_and_judged(
     total = len(judgments)
     short = [f"{name} ({count})" for name, count in counts.items() if count < total]
     notes = [f"{files[1]}: of {total} judged pairs not all are scored by: {', '.join(short)}"] if short else []
+    runs = [name for name in scores.attrs.get("runs", []) if counts[name] < total]
+    if runs:
+        notes.append(
+            f"a judged pair that a run lacks has no part in its mapping here ({', '.join(runs)}); relstudy score ranks "
+            "it below the run's results and fits with it"
+        )
     return pairs.reset_index(drop=True), notes
 
 

@@ -154,7 +154,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             if coverage.policy == "drop" and options.measures:
                 done += f", but count as not retrieved in {listed(options.measures)}"
             if candidate.run and coverage.policy == "worst":
-                done = "ranked below it, as not retrieved"
+                done = "ranked below it, as not retrieved" + (", in its mapping too" if candidate.mapped else "")
             notes.append(
                 f"{candidate.name} {'holds' if candidate.run else 'scores'} {coverage.scored} of {coverage.judged} "
                 "judged pairs "

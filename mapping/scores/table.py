@@ -16,6 +16,7 @@ import pandas as pd
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import under_own_names
 from relstudy.common.packed import read_bytes, unpacked_name
+from relstudy.common.plain_names import refuse_controls
 from relstudy.common.tables import Checked, read_table, replacing, write_table
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
 from relstudy.mapping.scores.wide import PAIR, read_numbers, read_wide
@@ -167,6 +168,7 @@ def _finished(frame: pd.DataFrame, chosen: _Choice, notes: list[str]) -> pd.Data
         frame = frame[frame["system"].map(chosen.takes).to_numpy(dtype=bool)]
     if frame.empty:
         raise RelstudyError(f"{chosen.file}: no score is left; a system with at least one scored pair is needed")
+    refuse_controls(frame["system"].unique(), chosen.file, "a system")
     frame = _merge_doubles(frame, chosen.file, notes)
     for column in ("system", "query_id", "result_id"):
         frame[column] = frame[column].astype("str")

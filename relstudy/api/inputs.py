@@ -12,6 +12,8 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import plain_name
+from relstudy.common.option_words import PythonWords
+from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import Checked, read_table
@@ -52,6 +54,7 @@ class CheckedFrame(Checked):
                 values = pd.Series(frame.index.get_level_values(number))
                 flat.insert(flat.shape[1] - frame.shape[1], taken, values)
         super().__init__(flat, name, np.arange(len(frame)))
+        self.words = PythonWords()
 
     def require(self, *columns: str) -> None:
         """Refuse at once a DataFrame that lacks a column."""
@@ -147,6 +150,7 @@ def scores_of(
     if isinstance(scores, Mapping):
         if not scores:
             raise RelstudyError("the scores: there is no system; a table for each system's name is needed")
+        refuse_controls(scores, "the scores", "a system")
         parts = [_one_system(str(name), source, columns) for name, source in scores.items()]
         joined = pd.concat(parts, ignore_index=True)
         joined.attrs = {

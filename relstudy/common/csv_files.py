@@ -16,6 +16,7 @@ import pandas as pd
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.headers import plain_name
 from relstudy.common.packed import ENDING, MAGIC, open_binary, open_text
 from relstudy.common.records import cell_text, unwrapped
 from relstudy.common.tables import Checked
@@ -25,6 +26,8 @@ SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
 THOUSANDS = r"-?[1-9]\d{0,2}(\.\d{3})+"
 UNGROUPED = r"-?\d{1,3}"
+IDS = ("queryid", "resultid", "raterid", "pairid")
+"""Plain names of columns whose commas belong to ids."""
 IMPORT_ID = '{"ImportId":'
 REVIEW = ["Approve", "Reject"]
 """Columns for a requester's marks, which MTurk names in its header and leaves out of its rows."""
@@ -203,7 +206,7 @@ def _read_decimal_commas(table: Checked) -> None:
     for name in table.frame:
         texts = table.frame[name].str.strip()
         filled = texts[texts != ""]
-        if not len(filled) or str(name).endswith("_id"):
+        if not len(filled) or str(name).endswith("_id") or plain_name(name) in IDS:
             continue
         thousands = filled.str.fullmatch(THOUSANDS)
         if thousands.any() and (thousands | filled.str.fullmatch(UNGROUPED)).all():
@@ -239,7 +242,7 @@ def _tidied(table: Checked) -> Checked:
 
 
 def _kept(table: Checked, kept: np.ndarray, note: str) -> Checked:
-    fewer = Checked(table.frame[kept].reset_index(drop=True), table.file, table.rows[kept], table.labels)
+    fewer = table.among(table.frame[kept].reset_index(drop=True), table.rows[kept])
     fewer.notes = (*table.notes, note)
     return fewer
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import read_table
 from relstudy.common.whole_ids import whole_ids
@@ -49,6 +50,7 @@ def groups_of(
     values = whole_ids(values)
     text = values.astype("str").str.strip().mask(values.isna(), "")
     groups = text.where(text != "", EMPTY).to_numpy(dtype=object)
+    refuse_controls(sorted(set(groups)), table, "a group")
     number = len(set(groups))
     if number > MOST_GROUPS:
         raise RelstudyError(f"--by {column}: {number} values are too many; up to {MOST_GROUPS} groups are told apart")

@@ -121,7 +121,7 @@ def odd_values(values: np.ndarray) -> list[float]:
 
 
 def known_scale(
-    table: Checked, values: np.ndarray, what: str, stated: Scale | None = None, slack: float = 0.0
+    table: Checked, values: np.ndarray, what: str, stated: Scale | None = None, slack: float = 0.0, ask: bool = True
 ) -> KnownScale:
     """The scale of a table's ratings or judgments.
 
@@ -133,6 +133,7 @@ def known_scale(
     table : faults in its columns are added to it
     values : the numbers, NaN where there is none
     what, slack : as for `scale_of_values`
+    ask : whether numbers that may mean that there was no answer (`odd_values`) are faults
     """
     given = values[np.isfinite(values)]
     if stated is not None:
@@ -145,14 +146,14 @@ def known_scale(
         return KnownScale(scale if slack else on_the_steps(scale, given), "named", "by the column scale")
     if not len(given):
         return KnownScale(SCALES["1-5"], "values", f"there are no {what}")
-    odd = [] if slack else odd_values(given)
+    odd = odd_values(given) if ask else []
     rest = given[~np.isin(given, odd)]
     for value in odd:
         table.add(
             values == value,
             "rating" if "rating" in table.frame else "judgment",
             f"the other {what} run from {rest.min():g} to {rest.max():g}, so this may mean that there was no "
-            f"answer: --missing {value:g} says so, and --scale "
-            f"{min(rest.min(), value):g}-{max(rest.max(), value):g} that it counts",
+            f"answer: {table.words.missing(f'{value:g}')} says so, and "
+            f"{table.words.scale(f'{min(rest.min(), value):g}-{max(rest.max(), value):g}')} that it counts",
         )
     return scale_of_values(rest, what, slack)

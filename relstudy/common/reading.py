@@ -141,7 +141,7 @@ class Reading:
         if len(read.frame) > len(table.frame):
             # an empty cell of a wide table is no answer, not the answer "undecided"
             given = (read.frame["rating"].notna() & (read.frame["rating"].astype("str").str.strip() != "")).to_numpy()
-            read = Checked(read.frame[given].reset_index(drop=True), read.file, read.rows[given], read.labels)
+            read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
         read.notes = (*table.notes, self.sentence())
         return read
 
@@ -171,7 +171,7 @@ class Reading:
             return _chosen(table, frame, theirs["rating"], labels)
         if several:
             return _melted(table, frame, theirs["rating"], labels)
-        return Checked(frame, table.file, table.rows, labels)
+        return table.among(frame, table.rows, labels)
 
     def _find(self, table: Checked, names: Sequence[str]) -> list[str]:
         columns = []
@@ -212,7 +212,7 @@ def _melted(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels:
     long["rating"] = table.frame[list(columns)].to_numpy(dtype=object).ravel()
     if not by_item:
         long = _with_item(long)
-    return Checked(long, table.file, np.repeat(table.rows, count), labels)
+    return table.among(long, np.repeat(table.rows, count), labels)
 
 
 def _chosen(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels: Mapping[str, str]) -> Checked:
@@ -228,8 +228,7 @@ def _chosen(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels:
     # a cell may hold its own label, and then it says so by being filled
     told = {cell.strip().casefold() for cell in cells[filled]} <= {*YES, *NO, "0"}
     chosen = [chosen_label(zip(names, row, strict=True), several_filled and told) for row in cells]
-    read = Checked(_with_item(frame.assign(rating=[" and ".join(each) for each in chosen])), table.file, table.rows)
-    read.labels = dict(labels)
+    read = table.among(_with_item(frame.assign(rating=[" and ".join(each) for each in chosen])), table.rows, labels)
     read.add(np.array([len(each) > 1 for each in chosen]), "rating", "one answer a row is allowed")
     return read
 

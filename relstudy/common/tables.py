@@ -8,10 +8,10 @@ collects every fault before it raises. Writing goes beside the target and rename
 from __future__ import annotations
 
 import contextlib
+import copy
 import errno
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +22,7 @@ import pandas as pd
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.option_words import CommandWords
 from relstudy.common.packed import BROKEN
 from relstudy.common.whole_ids import whole_ids
 
@@ -65,6 +66,7 @@ class Checked:
         self.faults: list[Fault] = []
         self.more = 0
         self.notes: tuple[str, ...] = ()
+        self.words = CommandWords()
 
     def require(self, *columns: str) -> None:
         """Refuse at once a table that lacks a column."""
@@ -131,7 +133,7 @@ class Checked:
         low, high : inclusive bounds (`low_open` makes the lower one exclusive)
         empty : whether an empty value is allowed
         whole : whether only whole numbers are allowed
-        options : whether the way out stands in the fault: the options --missing, --values and --scale
+        options : whether the way out stands in the fault: what is missing, worth a number, or the scale
         """
         raw = self.frame[column]
         if raw.dtype.kind in "fiu":
@@ -150,8 +152,30 @@ class Checked:
         if not empty:
             bad |= blank
         allowed = _allowed(low, high, low_open, empty, whole)
-        self.add(bad, column, (lambda value: f"{allowed}{_way_out(value)}") if options else allowed)
+        self.add(bad, column, (lambda value: f"{allowed}{self._way_out(value)}") if options else allowed)
         return values
+
+    def _way_out(self, value: str) -> str:
+        if not value:
+            return ""
+        words = self.words
+        number = f"{words.scale('LOW-HIGH')} states another scale"
+        if not _is_number(value):
+            number = f"{words.value(value)} gives it a number"
+        return f" ({words.missing(value)} takes it for no answer, {number})"
+
+    def among(self, frame: pd.DataFrame, rows: np.ndarray, labels: Mapping[str, str] | None = None) -> Checked:
+        """A table of the same source, with its notes and no faults: other rows or columns of it.
+
+        Parameters
+        ----------
+        rows, labels : as where a table is made; its own labels if None
+        """
+        other = copy.copy(self)
+        other.frame, other.rows = frame, rows
+        other.labels = dict(self.labels if labels is None else labels)
+        other.faults, other.more = [], 0
+        return other
 
     def raise_faults(self) -> None:
         """Raise one error that lists every fault noted, in file order."""
@@ -177,17 +201,12 @@ def _allowed(low: float, high: float, low_open: bool, empty: bool, whole: bool) 
     return f"{text} is allowed" + (", or empty" if empty else "")
 
 
-def _way_out(value: str) -> str:
-    if not value:
-        return ""
-    quoted = value if re.fullmatch(r"[\w.-]+", value) else f'"{value}"'
+def _is_number(value: str) -> bool:
     try:
         float(value)
     except ValueError:
-        number = f'--values "{value}=NUMBER" gives it a number'
-    else:
-        number = "--scale LOW-HIGH states another scale"
-    return f" (--missing {quoted} takes it for no answer, {number})"
+        return False
+    return True
 
 
 def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:

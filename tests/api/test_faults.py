@@ -145,3 +145,26 @@ def test_an_option_that_cannot_be_is_named(call: Callable[[Any], Any], said: str
     with pytest.raises(rs.RelstudyError) as caught:
         call(tables)
     assert said in str(caught.value)
+
+
+def test_the_way_out_of_a_dataframe_is_an_argument_and_not_an_option(tables: dict[str, pd.DataFrame]) -> None:
+    said = refusal("score judgments", tables["judgments"].assign(judgment=True), tables)
+    assert "(missing=['True'] takes it for no answer, values={'True': NUMBER} gives it a number)" in said
+    graded = tables["judgments"][["query_id", "result_id"]].assign(judgment=[99.0, *[1.0, 2.0, 3.0] * 19, 1.0, 2.0])
+    said = refusal("score judgments", graded, tables)
+    assert "missing=['99'] says so, and scale='1-99' that it counts" in said
+    assert "--" not in said
+
+
+@pytest.mark.parametrize("name", ["a\u202eb", "a\x1b[31mb", "a\nb"])
+def test_a_name_that_would_be_shown_as_another_is_refused_with_its_signs_written_out(
+    name: str, tables: dict[str, pd.DataFrame]
+) -> None:
+    scores = tables["scores"].rename(columns={"keywords": name})
+    if "system" in scores:
+        scores = scores.assign(system=name)
+    for given in (scores, {name: tables["scores"]}):
+        assert f"the name of a system may hold no control character, and {name!r} does" in refusal(
+            "score scores", given, tables
+        )
+    assert "the name of a rater may hold" in refusal("calibrate", tables["ratings"].assign(rater_id=name), tables)

@@ -154,6 +154,11 @@ def test_trec_qrels_are_read(table: WriteTable) -> None:
             "query_id,result_id,judgment,query_probability\nq,x,1,1.5",
             "'1.5' is not allowed; a number above 0 and at most 1",
         ),
+        (
+            "query_id,result_id,judgment\nq,x,1\nq,y,-1\nq,z,4",
+            "'-1' is not allowed; the other judgments run from 1 to 4",
+        ),
+        ("query_id,result_id,judgment\nq,x,1\nq,y,99\nq,z,4", "--missing 99 says so, and --scale 1-99 that it counts"),
     ],
 )
 def test_faults_of_judgments_are_named(table: WriteTable, text: str, message: str) -> None:
@@ -254,6 +259,10 @@ def test_a_grade_below_zero_counts_where_a_scale_says_so_and_is_missing_where_th
     stated = read_judgments(path, Reading.stated(missing="-1,-2"))
     assert stated.frame["judgment"].tolist() == [2, 0]
     assert stated.notes[-1] == "2 pairs without a judgment, as stated, left out"
+
+
+def test_gains_of_qrels_that_stand_far_apart_are_grades(table: WriteTable) -> None:
+    assert read_judgments(table("1 0 x 0\n1 0 y 1\n1 0 z 10", "qrels.txt")).scale.scale.name == "0-10"
 
 
 def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(table: WriteTable) -> None:

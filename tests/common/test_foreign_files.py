@@ -387,6 +387,13 @@ def test_decimal_commas_are_read_wherever_no_comma_separates_and_with_an_exponen
     assert any("decimal commas are read as points in a" in note for note in read.attrs["notes"])
 
 
+def test_commas_in_ids_are_no_decimal_commas_whatever_case_their_header_has(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("Query ID;result_id;hybrid\n1,5;x;0,5\n2;y;0,7\n")
+    read = read_scores(path)
+    assert read.drop(columns="system").values.tolist() == [["1,5", "x", 0.5], ["2", "y", 0.7]]
+
+
 def test_points_that_may_separate_thousands_beside_decimal_commas_are_told(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("query_id;result_id;a;b\nq;x;0,5;1.234\nq;y;0,7;987\n")

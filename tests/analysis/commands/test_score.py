@@ -259,7 +259,8 @@ def test_what_was_decided_about_a_score_table_is_a_line_of_the_output(tmp_path: 
     words = ["score", tmp_path / "wide.csv", "-j", tmp_path / "judgments.csv", "--replicates", 5, "--method", "none"]
     done = CliRunner().invoke(main, [str(word) for word in words])
     assert done.exit_code == 0, done.stderr
-    for decided in ("decimal commas are read as points in s0", "do not hold numbers: remark"):
+    scale = "No scale is stated, so 1-5 is assumed (taken from the judgments, which run from "
+    for decided in ("decimal commas are read as points in s0", "do not hold numbers: remark", scale):
         assert decided in " ".join(done.stdout.split())
         assert decided not in " ".join(done.stderr.split())
     printed = json.loads(CliRunner().invoke(main, [*map(str, words), "--json"]).stdout)

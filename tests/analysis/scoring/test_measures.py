@@ -104,7 +104,9 @@ def test_a_run_that_holds_a_few_judged_pairs_is_measured_and_not_refused(trec: P
     (trec / "top.run").write_text("\n".join(line for line in lines if int(line.split()[3]) <= 6) + "\n")
     done = run(trec / "top.run", "-j", trec / "j.qrels", "--threshold", "1.5")
     assert done.exit_code == 0, done.stderr
-    assert "the others are ranked below it, as not retrieved" in done.stdout
+    assert "the others are ranked below it, as not retrieved, in its mapping too." in done.stdout
+    fitted = rs.fit(trec / "top.run", trec / "j.qrels", method="isotonic", folds=2)
+    assert "lacks has no part in its mapping here (good); relstudy score ranks it below" in fitted.notes[-1]
     dropped = run(trec / "top.run", "-j", trec / "j.qrels", "--policy", "drop", "--json")
     assert json.loads(dropped.stdout)["systems"]["good"]["coverage"]["policy"] == "drop"
 

@@ -1,0 +1,47 @@
+"""How a way out is written: as an option of a command, or as an argument in Python where the table is a DataFrame."""
+
+from __future__ import annotations
+
+import re
+
+
+class CommandWords:
+    """As options of a command.
+
+    Examples
+    --------
+    >>> CommandWords().missing("not seen"), CommandWords().value("yes"), CommandWords().scale("0-100")
+    ('--missing "not seen"', '--values "yes=NUMBER"', '--scale 0-100')
+    """
+
+    def missing(self, text: str) -> str:
+        """A text that stands for no answer."""
+        plain = re.fullmatch(r"[\w.-]+", text)
+        return f"--missing {text}" if plain else f'--missing "{text}"'
+
+    def value(self, text: str) -> str:
+        """A text that stands for a number."""
+        return f'--values "{text}=NUMBER"'
+
+    def scale(self, name: str) -> str:
+        """The scale."""
+        return f"--scale {name}"
+
+
+class PythonWords(CommandWords):
+    """As arguments of a function.
+
+    Examples
+    --------
+    >>> PythonWords().missing("not seen"), PythonWords().value("yes"), PythonWords().scale("0-100")
+    ("missing=['not seen']", "values={'yes': NUMBER}", "scale='0-100'")
+    """
+
+    def missing(self, text: str) -> str:
+        return f"missing=[{text!r}]"
+
+    def value(self, text: str) -> str:
+        return f"values={{{text!r}: NUMBER}}"
+
+    def scale(self, name: str) -> str:
+        return f"scale={name!r}"

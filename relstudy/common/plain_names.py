@@ -1,0 +1,32 @@
+"""Names that stand in terminals and on pages: none may hold what would change how they are shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from relstudy.common.errors import RelstudyError
+
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Control characters, line separators, and those that override the direction of writing (Unicode UAX 9)."""
+
+
+def refuse_controls(names: Iterable[object], file: str, what: str) -> None:
+    """Refuse names with control characters: A<U+202E>B is shown as another name, and an escape code may hide a line.
+
+    Parameters
+    ----------
+    what : what the names are of, for the message, such as "a system"
+
+    Raises
+    ------
+    RelstudyError
+        quoting the first such name with the character written out
+
+    Examples
+    --------
+    >>> refuse_controls(["bm25", "بحث", "a b"], "scores.csv", "a system")
+    """
+    for name in names:
+        if CONTROLS.search(str(name)):
+            raise RelstudyError(f"{file}: the name of {what} may hold no control character, and {str(name)!r} does")
