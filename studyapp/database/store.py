@@ -7,6 +7,7 @@ SQLite (WAL, synchronous=FULL) beside study.toml, or PostgreSQL where DATABASE_U
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -25,6 +26,7 @@ from relstudy.studyapp.database.writers import WritersTurn
 BUSY_SECONDS = 5.0
 HEALTH_SECONDS = 5.0
 Transaction = sa.Connection  # for rooms that hand one on and send no SQL of their own
+MIGRATIONS = Path(__file__).with_name("migrations")
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
 
 
@@ -136,17 +138,15 @@ class Store:
         from alembic import command
         from alembic.config import Config
         from alembic.migration import MigrationContext
-        from alembic.script import ScriptDirectory
         from alembic.util.exc import CommandError
 
         config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        config.set_main_option("script_location", str(MIGRATIONS))
         config.attributes["store"] = self
-        script = ScriptDirectory.from_config(config)
         if self.is_sqlite and self.url.database and Path(self.url.database).exists() and revision == "head":
             try:
                 with self.engine.connect() as connection:
-                    if MigrationContext.configure(connection).get_current_heads() == tuple(script.get_heads()):
+                    if MigrationContext.configure(connection).get_current_heads() == _newest():
                         return
             except sa.exc.DBAPIError as error:
                 raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
@@ -227,6 +227,14 @@ class Store:
     def dispose(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+
+@functools.cache
+def _newest() -> tuple[str, ...]:
+    """The revision that this version's tables have; read once, as migrations do not change while a process runs."""
+    from alembic.script import ScriptDirectory
+
+    return tuple(ScriptDirectory(str(MIGRATIONS)).get_heads())
 
 
 def shred(store: Store) -> None:

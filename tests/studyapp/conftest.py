@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,12 +41,25 @@ def database(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], str]]:
     running.take_back()
 
 
-def _maker(tmp_path: Path, database: Callable[[Path], str]) -> Iterator[Callable[..., Made]]:
+@pytest.fixture(scope="session")
+def empty_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with every migration behind it, to begin from: running ten of them is half of making a study."""
+    path = tmp_path_factory.mktemp("tables") / "study.db"
+    store = Store(f"sqlite:///{path}")
+    store.migrate()
+    store.leave_wal()
+    store.dispose()
+    return path
+
+
+def _maker(tmp_path: Path, database: Callable[[Path], str], empty_tables: Path) -> Iterator[Callable[..., Made]]:
     made: list[Made] = []
 
     def make(toml: str = TOML, *, busy_seconds: float = 5.0, **sizes: int) -> Made:
         folder = write_study(tmp_path / f"study{len(made)}", toml, **sizes)
         store = Store(database(folder), busy_seconds)
+        if store.is_sqlite:
+            shutil.copy(empty_tables, str(store.url.database))
         prepare(folder, store)
         app = create_app(folder, store=store)
         app.testing = True
@@ -58,12 +72,12 @@ def _maker(tmp_path: Path, database: Callable[[Path], str]) -> Iterator[Callable
 
 
 @pytest.fixture
-def make_study(tmp_path: Path, database: Callable[[Path], str]) -> Iterator[Callable[..., Made]]:
+def make_study(tmp_path: Path, database: Callable[[Path], str], empty_tables: Path) -> Iterator[Callable[..., Made]]:
     """Make a study with an app, on each database: `make_study(toml, base_queries=..., unique_queries=...)`."""
-    yield from _maker(tmp_path, database)
+    yield from _maker(tmp_path, database, empty_tables)
 
 
 @pytest.fixture
-def make_local(tmp_path: Path) -> Iterator[Callable[..., Made]]:
+def make_local(tmp_path: Path, empty_tables: Path) -> Iterator[Callable[..., Made]]:
     """Make a study with an app on SQLite, for what has nothing to do with the database."""
-    yield from _maker(tmp_path, lambda folder: f"sqlite:///{folder / 'study.db'}")
+    yield from _maker(tmp_path, lambda folder: f"sqlite:///{folder / 'study.db'}", empty_tables)
