@@ -114,10 +114,23 @@ def pages(panel: Panel) -> np.ndarray:
     # A sum of random whole numbers a rater names a set of raters; below 2^53 it is exact whatever the order.
     name = np.random.default_rng(0).integers(1, 2**SIGNATURE_BITS, panel.n_raters).astype(float)
     raters = panel.by_pair(name[panel.rater])
+    # counted in the order of their least pair, so that permutations are the same whatever the order of rows
+    order = places(panel)
     query = pd.factorize(panel.pairs["query_id"])[0]
-    return np.asarray(
-        pd.DataFrame({"query": query, "raters": raters}).groupby(["query", "raters"], sort=False).ngroup()
-    )
+    dealt = pd.DataFrame({"query": query, "raters": raters}).iloc[np.argsort(order)]
+    counted = dealt.groupby(["query", "raters"], sort=False).ngroup().to_numpy()
+    return np.asarray(counted[order])
+
+
+def places(panel: Panel) -> np.ndarray:
+    """Each pair's place, from 0, among all by query and result, whatever the order of rows; int array (P)."""
+    ids = ["query_id", "result_id"] if "query_id" in panel.pairs else ["pair_id"]
+    if any(name not in panel.pairs for name in ids):
+        return np.arange(panel.n_pairs)
+    sorted_pairs = panel.pairs[ids].reset_index(drop=True).sort_values(ids, kind="stable").index
+    place = np.empty(panel.n_pairs, dtype=np.intp)
+    place[sorted_pairs.to_numpy()] = np.arange(panel.n_pairs)
+    return place
 
 
 def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: int) -> Balance:
@@ -129,6 +142,7 @@ def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: in
     total = shared.by_pair(calibrated)
     others = (total[shared.pair] - calibrated) / (count[shared.pair] - 1)
     pairs = np.flatnonzero(count)
+    pairs = pairs[np.argsort(places(shared)[pairs])]
     quality = total[pairs] / count[pairs]
     used = n > 0
     a_rater = len(np.unique(shared.rater * (page.max() + 1) + page[shared.pair])) / np.count_nonzero(used)

@@ -122,6 +122,19 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
     assert choose_method(short, HandOut.RANDOM).method == "pooled"
 
 
+@pytest.mark.parametrize("page", [1, 4])
+def test_the_test_of_hand_out_says_the_same_whatever_the_order_of_rows(page: int) -> None:
+    rng = np.random.default_rng(8)
+    raters, pairs = np.arange(120) % 6, np.repeat(np.arange(60), 2)
+    ids = {"rater_id": raters, "query_id": pairs // page, "result_id": pairs, "base": pairs < 12}
+    frame = pd.DataFrame({**ids, "rating": rng.integers(1, 6, 120).astype(float)})
+    said = balance(Panel.from_frame(frame))
+    other = balance(Panel.from_frame(frame.sample(frac=1, random_state=3)))
+    assert said.how == "others"
+    assert other.p == said.p
+    assert other.imbalance == pytest.approx(said.imbalance, abs=1e-9)  # sums in another order
+
+
 def test_a_record_of_random_hand_out_takes_stronger_doubt_to_be_disbelieved(monkeypatch: pytest.MonkeyPatch) -> None:
     panel = simulate_panel(8, 20, 60, seed=1).panel
     for p, chosen in ((0.005, ("pooled", "crossed")), (0.00005, ("crossed", "crossed")), (0.02, ("pooled", "pooled"))):
