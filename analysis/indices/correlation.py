@@ -13,8 +13,12 @@ import numpy as np
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
+from relstudy.analysis.resampling.draws import LeftOut
 
 INDICES = ("pearson", "spearman", "kendall")
+MOST_LEFT_OUT = 200
+"""With more queries Spearman's rho, whose ranks no sum gives, goes without the jackknife: each query costs a replicate,
+and the jackknife's variance differs from the bootstrap's by something like one over the number of queries."""
 
 
 class CorrelationBootstrap:
@@ -29,7 +33,7 @@ class CorrelationBootstrap:
     spread : float [pairs], the variance of what each `judgment` is the mean of, for Pearson's correlation with what is
         known in distribution only; None where judgments are known
     queries : how many queries the pairs are of, for intervals by Student's t; None takes percentiles
-    counts : how often each query is drawn in each replicate, for degrees of freedom; None: one fewer than queries
+    left_out : each query of the pairs left out, for the jackknife; None: the bootstrap alone
 
     Examples
     --------
@@ -48,10 +52,10 @@ class CorrelationBootstrap:
         weight: np.ndarray | None = None,
         spread: np.ndarray | None = None,
         queries: int | None = None,
-        counts: np.ndarray | None = None,
+        left_out: LeftOut | None = None,
     ) -> None:
         self.queries = queries
-        self.counts = counts
+        self.left_out = left_out
         self.row = row.astype(np.int64)
         self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
         self.times = times
@@ -97,19 +101,16 @@ class CorrelationBootstrap:
         x = (score - score.mean()) / max(np.abs(score - score.mean()).max(), np.finfo(float).tiny)
         y = self.centred
         number = self.times.shape[0]
-        columns = np.stack(
-            [
-                np.bincount(self.row, self.weight * column, number)
-                for column in (np.ones_like(x), x, y, x * x, y * y + self.spread, x * y)
-            ]
-        )
+        values = [self.weight * column for column in (np.ones_like(x), x, y, x * x, y * y + self.spread, x * y)]
+        columns = np.stack([np.bincount(self.row, each, number) for each in values])
 
         def part_of(part: slice) -> np.ndarray:
             sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
             return sums
 
         point = pearson_of_sums(columns.sum(axis=1, keepdims=True))
-        return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._parts)))
+        without = None if self.left_out is None else pearson_of_sums(_sums_without(self.left_out, values))
+        return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._parts)), without)
 
     def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
         row, end, level, weight = self._by_score(score)
@@ -121,7 +122,13 @@ class CorrelationBootstrap:
             figures: np.ndarray = kernels.spearman(row, end, level, ranks, weight, self.times, part.start, part.stop)
             return figures
 
-        return self._figure(float(point), in_threads(part_of, self._parts))
+        without = None
+        if self.left_out is not None and self.left_out.queries <= MOST_LEFT_OUT:
+            own, times = self.left_out.query, self.left_out.times
+            ranks = kernels.ranks_by_level(own, self.level, len(self.values), self.weight, times, 0, len(times))
+            own = own[np.argsort(score, kind="stable")]
+            without = kernels.spearman(own, end, level, ranks, weight, times, 0, len(times))
+        return self._figure(float(point), in_threads(part_of, self._parts), without)
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
         """tau-b: products of weights over concordant less discordant pairs of pairs, over the most there could be.
@@ -135,32 +142,39 @@ class CorrelationBootstrap:
         of_score = np.bincount(np.cumsum(end) - end, share)[np.cumsum(end) - end]
         of_judgment = np.bincount(level, share)[level]
         number = self.times.shape[0]
-        columns = np.stack(
-            [
-                np.bincount(row, share * column, number)
-                for column in (np.ones_like(share), concordant, of_score, of_judgment)
-            ]
-        )
+        values = [share * column for column in (np.ones_like(share), concordant, of_score, of_judgment)]
+        columns = np.stack([np.bincount(row, each, number) for each in values])
 
         def part_of(part: slice) -> np.ndarray:
             sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
             return sums
 
         point = columns[1:].sum(axis=1)
-        sums = in_threads(part_of, self._parts)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            balance, tied, other_tied = 2.0 * sums[1:] / sums[0] - point[:, None]
-            flat = (tied > 1 - 1e-12) | (other_tied > 1 - 1e-12)
-            replicates = np.clip(balance / np.sqrt((1.0 - tied) * (1.0 - other_tied)), -1.0, 1.0)
-        value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
-        return self._figure(float(value), np.where(flat, np.nan, replicates))
 
-    def _figure(self, value: float, replicates: np.ndarray) -> BootstrapStatistic:
-        return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True, counts=self.counts)
+        def projected(sums: np.ndarray) -> np.ndarray:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                balance, tied, other_tied = 2.0 * sums[1:] / sums[0] - point[:, None]
+                flat = (tied > 1 - 1e-12) | (other_tied > 1 - 1e-12)
+                tau = np.clip(balance / np.sqrt((1.0 - tied) * (1.0 - other_tied)), -1.0, 1.0)
+            return np.where(flat, np.nan, tau)
+
+        without = None
+        if self.left_out is not None:
+            back = np.argsort(np.argsort(score, kind="stable"), kind="stable")  # pairs as they stood
+            without = projected(_sums_without(self.left_out, [each[back] for each in values]))
+        value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
+        return self._figure(float(value), projected(in_threads(part_of, self._parts)), without)
+
+    def _figure(self, value: float, replicates: np.ndarray, left_out: np.ndarray | None) -> BootstrapStatistic:
+        return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True, left_out=left_out)
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")
         return self.row[order], group_ends(score[order]), self.level[order], self.weight[order]
+
+
+def _sums_without(left_out: LeftOut, values: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([left_out.sums(each) for each in values])
 
 
 def pearson_of_sums(sums: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ the curve estimates that of the whole collection.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,7 +14,9 @@ import numpy as np
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import group_ends
+from relstudy.analysis.indices.without_query import retrieval_without
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
+from relstudy.analysis.resampling.draws import LeftOut
 
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
 """Shares of the collection retrieved at which precision and recall are given with intervals."""
@@ -130,7 +133,7 @@ class Retrieval:
     relevant : bool [pairs], or float [pairs]: the share of people who call the pair relevant, 0 to 1
     times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
     queries : how many queries the pairs are of; None takes the number of rows in use
-    counts : how often each query is drawn in each replicate, for degrees of freedom; None: one fewer than queries
+    left_out : each query of the pairs left out, for the jackknife; None: the bootstrap alone
     """
 
     def __init__(
@@ -139,9 +142,9 @@ class Retrieval:
         relevant: np.ndarray,
         times: np.ndarray,
         queries: int | None = None,
-        counts: np.ndarray | None = None,
+        left_out: LeftOut | None = None,
     ) -> None:
-        self.counts = counts
+        self.left_out = left_out
         self.row = row.astype(np.int64)
         self.relevant = relevant.astype(np.float64)
         self.times = times
@@ -189,11 +192,18 @@ class Retrieval:
 
         replicates = in_threads(part_of, self._parts)
         all_relevant = "all pairs are relevant" if (self.relevant == 1.0).all() else None
+        without = [None, None]
+        if self.left_out is not None:
+            precision, area = retrieval_without(self.left_out, order, end, w, alone, hit)
+            without = [precision, 1.0 - area]
         found = {
             "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0]),
             "normalised_rank": BootstrapStatistic(1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant),
         }
-        return {name: replace(each, clusters=self.queries, counts=self.counts) for name, each in found.items()}
+        return {
+            name: replace(each, clusters=self.queries, left_out=own)
+            for (name, each), own in zip(found.items(), without, strict=True)
+        }
 
     def operating_points(
         self, score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...] = SHARES
@@ -225,13 +235,20 @@ class Retrieval:
 
         precision, recall, retrieved = ratios(part_of(np.ones((self.times.shape[0], 1)), slice(0, 1)))
         p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
-        proportions = [
-            (
-                self._proportion(float(precision[k, 0]), p[k], self.relevant, weight, score >= threshold),
-                self._proportion(float(recall[k, 0]), r[k], (score >= threshold) * 1.0, weight * self.relevant),
+        without: Sequence[Sequence[np.ndarray | None] | np.ndarray] = [[None] * len(shares)] * 2
+        if self.left_out is not None:
+            of_all = (weight, weight * self.relevant)
+            sums = np.stack([self.left_out.sums(each, bins, number) for each in of_all])
+            without = ratios(sums[:, ::-1].cumsum(axis=1)[:, ::-1])[:2]
+        proportions = []
+        for k, threshold in enumerate(thresholds):
+            above = score >= threshold
+            proportions.append(
+                (
+                    self._proportion(float(precision[k, 0]), p[k], without[0][k], self.relevant, weight, above),
+                    self._proportion(float(recall[k, 0]), r[k], without[1][k], above * 1.0, weight * self.relevant),
+                )
             )
-            for k, threshold in enumerate(thresholds)
-        ]
         return OperatingPoints(
             shares, retrieved[:, 0], thresholds, [pair[0] for pair in proportions], [pair[1] for pair in proportions]
         )
@@ -240,6 +257,7 @@ class Retrieval:
         self,
         value: float,
         replicates: np.ndarray,
+        left_out: np.ndarray | None,
         hit: np.ndarray,
         weight: np.ndarray,
         among: np.ndarray | None = None,
@@ -258,5 +276,5 @@ class Retrieval:
         few = min(many, size - many) < RARE
         effective = float(weights.sum() ** 2 / np.sum(weights**2)) if few and size else None
         return BootstrapStatistic(
-            value, replicates, self.undefined, effective, clusters=self.queries, counts=self.counts
+            value, replicates, self.undefined, effective, clusters=self.queries, left_out=left_out
         )

@@ -86,7 +86,10 @@ def terms_of(
         return terms
     left_out = _terms(universe.left_out, candidate, ranking, mapped, used, indices)
     least = least_errors(universe, terms, ranking, mapped)
-    return {name: replace(each, left_out=left_out[name], least=least[name]) for name, each in terms.items()}
+    queries = np.unique(universe.context.pairs.query[used])
+    return {
+        name: replace(each.with_left_out(left_out[name], queries), least=least[name]) for name, each in terms.items()
+    }
 
 
 def _terms(
@@ -152,7 +155,7 @@ def _retrieval(
     if cuts.varying is not None:
         moved = at_varying_cuts(pairs, ranking, weight, cuts.varying)
         precisions, recalls = (
-            [replace(each, replicates=own) for each, own in zip(known, varied, strict=True)]
+            [replace(each, replicates=own, left_out=None) for each, own in zip(known, varied, strict=True)]
             for known, varied in zip((precisions[:-1], recalls[:-1]), moved, strict=True)
         )
     for share, precision, recall in zip(SHARES[:-1], precisions, recalls, strict=False):

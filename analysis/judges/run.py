@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
-from relstudy.analysis.judges.estimator import CORRELATION, DIFFERENCE, SHARE, Assisted, Terms, Transform, assist
+from relstudy.analysis.judges.estimator import Assisted, Terms, assist
 from relstudy.analysis.judges.indices import check_weighting, terms_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.comparison import holm
@@ -111,12 +112,12 @@ def assist_scores(
             "(relstudy judge-check says how good the judge is)"
         )
     of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
-    clusters, level = context.draws.queries, options.level
+    clusters, level = {each.name: context.queries_of(each.used) for each in candidates}, options.level
     kept = None if indices is None else {*indices, *INDICES}
     terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept) for each in candidates}
     systems = {
         name: {
-            index: assist(each, clusters, transform_of(index), level)
+            index: assist(each, clusters[name], transform_of(index), level)
             for index, each in by_index.items()
             if indices is None or index in indices
         }
@@ -125,6 +126,7 @@ def assist_scores(
     differences = {}
     for first, second in combinations(candidates, 2):
         both = first.used & second.used
+        shared = context.queries_of(both)
         left, right = (
             terms[each.name]
             if (each.used == both).all()
@@ -133,7 +135,7 @@ def assist_scores(
         )
         for index in INDICES:
             difference: Terms = left[index] - right[index]
-            differences[first.name, second.name, index] = assist(difference, clusters, DIFFERENCE, level)
+            differences[first.name, second.name, index] = assist(difference, shared, DIFFERENCE, level)
     return AssistedScores(judge, systems, differences, tuple(notes_on(universe)))
 
 
@@ -154,10 +156,7 @@ def notes_on(universe: Universe) -> list[str]:
     """What a person should know about a judge's help, one sentence each."""
     judge, context = universe.judge, universe.context
     answered = judge.answered
-    notes = [
-        f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone; their "
-        "intervals rest on the larger of the bootstrap's and the jackknife's variance."
-    ]
+    notes = [f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone."]
     if not answered.all():
         what = ", ".join(f"{many} {status}" for status, many in judge.as_json()["status"].items() if status != "ok")
         notes.append(

@@ -12,6 +12,7 @@ import pandas as pd
 from relstudy.analysis.judges.grades import JudgedSample, expected_by_grade
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.draws import each_query_left_out
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
@@ -89,7 +90,7 @@ class Universe:
         context, options = self.context, self.context.options
         if len(context.pairs.queries) < 2:
             return None
-        draws = context.pairs.left_out(options.replicates, options.population)
+        draws = each_query_left_out(context.pairs.query, context.draws.step)
         worth, other = self.worth, copy(self)
         other.__dict__ |= {"worth": worth}  # the same for both, and it takes long
         other.context, other.jackknife = ScoringContext(context.pairs, draws, options), True

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.resampling.bootstrap import percentile_interval, query_counts
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate

@@ -19,6 +19,7 @@ from relstudy.analysis.planning.studies import SimulatedStudy, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.errors import RelstudyError
@@ -32,10 +33,10 @@ def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[Bootstr
     queries = int(study.query.max()) + 1
     counts = query_counts(queries, BOOTSTRAP, seed)
     if index == "pearson":
-        judgments = CorrelationBootstrap(study.query, study.judgment, counts, counts=counts)
+        judgments = CorrelationBootstrap(study.query, study.judgment, counts, left_out=LeftOut.of(study.query))
         first, second = (judgments.correlate(s, ("pearson",))["pearson"] for s in (study.first, study.second))
     else:
-        retrieval = Retrieval(study.query, study.relevant, counts, counts=counts)
+        retrieval = Retrieval(study.query, study.relevant, counts, left_out=LeftOut.of(study.query))
         first, second = (retrieval.indices(s, study.weight)[index] for s in (study.first, study.second))
     return first - second, queries
 

@@ -31,12 +31,15 @@ class Draws:
     times : float64 [rows, replicates], how much a pair counts; a row per query, or a row per pair
     row : int64 [pairs], each pair's row of `times`
     between : float64 [queries, replicates], how much a query counts apart from which of its pairs were drawn
+    step : float64 [queries], sqrt(1 - f) with f the probability that the query was drawn, 1 where its population is
+        open: how far a query's counts go from 1
     """
 
     counts: np.ndarray
     times: np.ndarray
     row: np.ndarray
     between: np.ndarray
+    step: np.ndarray
 
     @property
     def queries(self) -> int:
@@ -46,7 +49,7 @@ class Draws:
 def whole_queries(query: np.ndarray, queries: int, replicates: int, seed: int) -> Draws:
     """Queries with replacement, each with all its pairs."""
     counts = query_counts(queries, replicates, seed)
-    return Draws(counts, counts, query.astype(np.int64), counts)
+    return Draws(counts, counts, query.astype(np.int64), counts, np.ones(queries))
 
 
 def two_stages(
@@ -83,7 +86,7 @@ def two_stages(
     counts = query_counts(queries, replicates, seed)
     random = np.random.default_rng([seed, 2])
     times = np.empty((len(query), replicates))
-    between = np.empty_like(counts)
+    between, step = np.empty_like(counts), np.ones(queries)
     by_query = np.arange(len(query)) if order is None else order
     by_query = by_query[np.argsort(query[by_query], kind="stable")]
     ends = np.cumsum(np.bincount(query, minlength=queries))
@@ -92,20 +95,20 @@ def two_stages(
         within = deviations(1.0 - given_query[rows], replicates, random) if share > 0 else 0.0
         if within is None:
             within, share = 0.0, 0.0
-        between[number] = 1.0 + np.sqrt(1.0 - share) * (counts[number] - 1.0)
+        step[number] = np.sqrt(1.0 - share)
+        between[number] = 1.0 + step[number] * (counts[number] - 1.0)
         scale = np.sqrt(share / (1.0 + (1.0 - share) * (1.0 - 1.0 / queries)))
         times[rows] = between[number] * np.maximum(1.0 + scale * within, 0.0)  # -1 may have been rounded
-    return Draws(counts, times, np.arange(len(query), dtype=np.int64), between)
+    return Draws(counts, times, np.arange(len(query), dtype=np.int64), between, step)
 
 
-def each_query_left_out(query: np.ndarray, fraction: np.ndarray | None, queries: int) -> Draws:
+def each_query_left_out(query: np.ndarray, step: np.ndarray) -> Draws:
     """A replicate per query, without it: those of the delete-one jackknife.
 
     Parameters
     ----------
     query : int [pairs], 0 to queries - 1
-    fraction : float [queries], the probability that each query was drawn; None where the population is open
-    queries : at least 2
+    step : float [queries], of the bootstrap's draws; two queries are needed
 
     Notes
     -----
@@ -114,12 +117,72 @@ def each_query_left_out(query: np.ndarray, fraction: np.ndarray | None, queries:
 
     Examples
     --------
-    >>> each_query_left_out(np.array([0, 1, 1]), None, 2).times.tolist()
+    >>> each_query_left_out(np.array([0, 1, 1]), np.ones(2)).times.tolist()
     [[0.0, 2.0], [2.0, 0.0]]
     """
+    queries = len(step)
     counts = (1.0 - np.eye(queries)) * queries / (queries - 1)
-    between = counts if fraction is None else 1.0 + np.sqrt(1.0 - fraction)[:, None] * (counts - 1.0)
-    return Draws(counts, between, query.astype(np.int64), between)
+    between = 1.0 + step[:, None] * (counts - 1.0)
+    return Draws(counts, between, query.astype(np.int64), between, step)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The same for indices that take a query's part off the whole, instead of meeting every pair once for each query.
+
+    Parameters
+    ----------
+    query : int64 [pairs], 0 to queries - 1, each of which has a pair
+    kept : float64 [queries], how much a query counts while another is left out
+    dropped : float64 [queries], which share of that goes when it is left out itself
+    """
+
+    query: np.ndarray
+    kept: np.ndarray
+    dropped: np.ndarray
+
+    @classmethod
+    def of(cls, query: np.ndarray, step: np.ndarray | None = None) -> LeftOut | None:
+        """For some pairs; None where they are of fewer than two queries.
+
+        Parameters
+        ----------
+        query : int [pairs], the rows of `step`
+        step : float [queries], of the bootstrap's draws; None: ones
+
+        Examples
+        --------
+        >>> LeftOut.of(np.array([3, 5, 5])).query.tolist()
+        [0, 1, 1]
+        """
+        names, number = np.unique(query, return_inverse=True)
+        if len(names) < 2:
+            return None
+        here = np.ones(len(names)) if step is None else step[names]
+        kept = 1.0 + here / (len(names) - 1)
+        return cls(number.astype(np.int64), kept, 1.0 - (1.0 - here) / kept)
+
+    @property
+    def queries(self) -> int:
+        return len(self.kept)
+
+    @property
+    def times(self) -> np.ndarray:
+        """How much each query counts in each replicate, float64 [queries, queries]."""
+        return np.asarray(self.kept[:, None] * (1.0 - np.diag(self.dropped)))
+
+    def sums(self, values: np.ndarray, bins: np.ndarray | None = None, number: int = 1) -> np.ndarray:
+        """Sums of values over the pairs without each query, float64 [number, queries].
+
+        Parameters
+        ----------
+        values : float [pairs]
+        bins : int [pairs], 0 to number - 1, which sum each belongs to; None: one sum
+        """
+        cell = self.query if bins is None else bins * self.queries + self.query
+        own = np.bincount(cell, values * self.kept[self.query], number * self.queries).reshape(number, -1)
+        sums: np.ndarray = own.sum(axis=1, keepdims=True) - self.dropped * own
+        return sums
 
 
 def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -> np.ndarray | float | None:

@@ -10,49 +10,32 @@ import numpy as np
 
 LEAST_FREEDOM = 4.0
 """Fewer are not told from few queries: the fourth powers they rest on are those of one query."""
-LEAST_SHARE = 0.25
-"""Of the variance that queries explain; less is not told from noise of a few hundred replicates."""
-MOST_QUERIES = 2_000
-"""With more queries Student's t is normal to two digits even where a tenth of them decide."""
 
 
-def degrees_of_freedom(replicates: np.ndarray, counts: np.ndarray, clusters: int) -> float:
-    """Degrees of freedom of the variance of an index over bootstrap replicates, at most clusters - 1.
+def degrees_of_freedom(contributions: np.ndarray, share: float = 1.0) -> float:
+    """Degrees of freedom of a variance over queries, at most n - 1 for n queries.
 
     Parameters
     ----------
-    replicates : float [replicates], NaN where undefined
-    counts : how often each query is drawn, float [queries, replicates]
-    clusters : how many of the queries have a part in the index
+    contributions : what each query adds to the figure, mean 0, float [queries]
+    share : of the figure's variance, that which comes of how queries differ, 0 to 1. The rest, of which pairs were
+        drawn within queries, is told far better
 
     Returns
     -------
-    With u the influence of each query, 2 / (sum u^4 / (sum u^2)^2 - 1 / clusters): clusters where influences are
-    normal, fewer where a few of them are large. An index' covariance with a query's count is that query's influence,
-    known up to noise of variance s^2 = var / replicates; what the noise adds to both sums is taken off. Where queries
-    hardly vary the index, as when all of a collection's were judged, they do not tell: then it is clusters - 1.
+    2 / ((kurtosis - 3) / n + 2 / (n - 1)), since the variance of a sample variance is that multiple of its square
+    (Cramér 1946, 27.4), over the square of `share`
 
     Examples
     --------
-    >>> counts = np.random.default_rng(0).multinomial(50, np.full(50, 1 / 50), size=2000).T.astype(float)
     >>> alike, one_large = np.resize([-1.0, 1.0], 50), np.r_[8.0, np.resize([-1.0, 1.0], 49)]
-    >>> degrees_of_freedom(alike @ counts, counts, 50), round(degrees_of_freedom(one_large @ counts, counts, 50))
-    (49, 7)
+    >>> degrees_of_freedom(alike), round(degrees_of_freedom(one_large - one_large.mean()))
+    (49, 8)
     """
-    most = clusters - 1
-    defined = np.isfinite(replicates)
-    number = int(defined.sum())
-    if most <= LEAST_FREEDOM or clusters > MOST_QUERIES or number < 2:
+    n = len(contributions)
+    most, square = n - 1, float(np.mean(contributions**2))
+    if most <= LEAST_FREEDOM or not square > 0:
         return most
-    centred = np.where(defined, replicates - replicates[defined].mean(), 0.0)
-    variance = float(centred @ centred) / (number - 1)
-    if variance <= 0:
-        return most
-    influence = counts @ (centred / np.sqrt(variance)) / number
-    noise = 1.0 / number
-    squares = float(np.sum(influence**2)) - len(counts) * noise
-    fourth = float(np.sum(influence**4)) - 6 * noise * squares - 3 * len(counts) * noise**2
-    if squares < max(LEAST_SHARE, 4.0 * np.sqrt(2.0 * len(counts)) * noise):
-        return most
-    beyond = fourth / squares**2 - 1.0 / clusters
-    return most if beyond <= 2.0 / most else max(2.0 / beyond, min(LEAST_FREEDOM, most))
+    relative = (float(np.mean(contributions**4)) / square**2 - 3.0) / n + 2.0 / most
+    relative *= share**2
+    return most if relative <= 2.0 / most else max(2.0 / relative, LEAST_FREEDOM)

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, percentile_interval
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import BETTER, INDICES, Agreement, Comparison, Ordering
 from relstudy.analysis.scoring.context import ScoringContext
@@ -51,7 +51,7 @@ def compare(
                     None if np.isnan(p_holm) else float(p_holm),
                     int(shared[couple].sum()),
                     _proposed(context, systems[a].name, systems[b].name),
-                    None if np.isnan(p) else difference.degrees(clusters[couple]),
+                    None if np.isnan(p) else difference.spread(DIFFERENCE, clusters[couple]).degrees,
                 )
             )
     return results
@@ -71,24 +71,15 @@ def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
     return None if known is None else tuple(name for name in names if name in known)
 
 
-def standard_error(difference: BootstrapStatistic, clusters: int) -> float:
-    """Standard error of a difference from its replicates; NaN with a single query or where too many are undefined."""
-    low, _ = percentile_interval(difference.replicates)
-    if clusters < 2 or not np.isfinite(low):
-        return float("nan")
-    return float(np.nanstd(difference.replicates, ddof=1) * np.sqrt(clusters / (clusters - 1)))
-
-
 def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:
     """The difference with its interval by Student's t."""
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return difference.estimate(level)
-    error = standard_error(difference, clusters)
-    if not np.isfinite(error):
+    low, high = difference.spread(DIFFERENCE, clusters).interval(level)
+    if not np.isfinite(low):
         few = "the pairs are of a single query" if clusters < 2 else "too many bootstrap replicates have no value"
         return Estimate.of(difference.value, reason=f"no interval: {few}")
-    reach = float(stats.t.ppf((1 + level) / 2, difference.degrees(clusters))) * error
-    return Estimate.of(difference.value, difference.value - reach, difference.value + reach)
+    return Estimate.of(difference.value, low, high)
 
 
 def p_value(difference: BootstrapStatistic, clusters: int) -> float:
@@ -103,12 +94,9 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     >>> round(p_value(BootstrapStatistic(2.0, 2.0 + spread), 100), 3)
     0.049
     """
-    error = standard_error(difference, clusters)
-    if not np.isfinite(difference.value) or not np.isfinite(error) or difference.withheld is not None:
+    if not np.isfinite(difference.value) or difference.withheld is not None:
         return float("nan")
-    if error == 0.0:
-        return 1.0 if difference.value == 0 else float("nan")
-    return float(2.0 * stats.t.sf(abs(difference.value) / error, difference.degrees(clusters)))
+    return difference.spread(DIFFERENCE, clusters).p_value()
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:

@@ -12,7 +12,7 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
-from relstudy.analysis.resampling.draws import Draws
+from relstudy.analysis.resampling.draws import Draws, LeftOut
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
@@ -66,6 +66,10 @@ class ScoringContext:
         """How many queries some pairs (bool [pairs]) are of."""
         return len(np.unique(self.pairs.query[used]))
 
+    def left_out(self, used: np.ndarray) -> LeftOut | None:
+        """Each query of some pairs (bool [pairs]) left out, for the jackknife; None where they are of one query."""
+        return LeftOut.of(self.pairs.query[used], self.draws.step)
+
     def judgments(self, used: np.ndarray, collection: bool = False) -> CorrelationBootstrap:
         """The judgments of the pairs used, prepared for correlation; kept for systems with the same coverage.
 
@@ -83,7 +87,7 @@ class ScoringContext:
                 self.draws.times,
                 self._weights(used, True) if collection else None,
                 queries=self.queries_of(used),
-                counts=self.draws.counts,
+                left_out=self.left_out(used),
             )
         return self._judgments[key]
 
@@ -113,8 +117,8 @@ class ScoringContext:
 
     def prepared(self, used: np.ndarray) -> Retrieval:
         """The pairs used, prepared for precision and recall."""
-        draws = self.draws
-        return Retrieval(draws.row[used], self.relevance.values[used], draws.times, self.queries_of(used), draws.counts)
+        row, relevant = self.draws.row[used], self.relevance.values[used]
+        return Retrieval(row, relevant, self.draws.times, self.queries_of(used), self.left_out(used))
 
     def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, BootstrapStatistic]:
         """Average precision and normalised rank of a ranking of the pairs used."""

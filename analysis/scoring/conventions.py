@@ -93,8 +93,9 @@ def _interval(context: ScoringContext) -> str:
     most = context.draws.queries - 1
     if context.raters is None:
         return (
-            f"Student's t with at most {most} degrees of freedom, fewer where few queries decide (Satterthwaite 1946), "
-            "on Fisher's scale for correlations and the logit scale for all else"
+            "the larger of the bootstrap's and the jackknife's standard error; Student's t with at most "
+            f"{most} degrees of freedom, fewer where few queries decide (Satterthwaite 1946), on Fisher's scale "
+            "for correlations and the logit scale for all else"
         )
     return (
         "raters vary too, each variance counted once (Cameron, Gelbach and Miller 2011), with lines moved to the "

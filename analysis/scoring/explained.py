@@ -7,6 +7,8 @@ that variance (`relstudy.calibration.ceiling`). Here pairs count as in the corre
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from relstudy.analysis.indices import kernels
@@ -32,9 +34,8 @@ def explainable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic
     weight = context.correlation_weights(used)
     centred = judgment - judgment.mean()
     row, number = context.draws.row[used], context.draws.times.shape[0]
-    columns = np.stack(
-        [np.bincount(row, weight * each, number) for each in (np.ones_like(centred), centred, centred**2, error)]
-    )
+    values = [weight * each for each in (np.ones_like(centred), centred, centred**2, error)]
+    columns = np.stack([np.bincount(row, each, number) for each in values])
     raters = None
     if context.raters is not None:
         parts = context.reweighted(context.raters, used, context.collection)
@@ -44,14 +45,9 @@ def explainable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic
         raters = RaterReplicates(drawn, both, context.queries_of(used), context.raters.raters)
     value = float(_share(columns.sum(axis=1, keepdims=True))[0])
     replicates = _share(kernels.sums(columns, context.draws.times, 0, context.draws.times.shape[1]))
-    return _figure(context, used, value, replicates, raters)
-
-
-def _figure(
-    context: ScoringContext, used: np.ndarray, value: float, replicates: np.ndarray, raters: RaterReplicates | None
-) -> BootstrapStatistic:
-    queries, counts = context.queries_of(used), context.draws.counts
-    return BootstrapStatistic(value, replicates, clusters=queries, raters=raters, counts=counts)
+    left_out = context.left_out(used)
+    without = None if left_out is None else _share(np.concatenate([left_out.sums(each) for each in values]))
+    return BootstrapStatistic(value, replicates, clusters=context.queries_of(used), raters=raters, left_out=without)
 
 
 def _share(sums: np.ndarray) -> np.ndarray:
@@ -79,7 +75,12 @@ def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapS
         raters = RaterReplicates(drawn, both, ceiling.raters.queries, ceiling.raters.raters)
     value = float(_ratio(np.array(correlation.value), np.array(ceiling.value)))
     replicates = _ratio(correlation.replicates, ceiling.replicates)
-    of_explainable = context.estimate(_figure(context, used, value, replicates, raters))
+    left_out = None
+    if correlation.left_out is not None and ceiling.left_out is not None:
+        left_out = _ratio(correlation.left_out, ceiling.left_out)
+    of_explainable = context.estimate(
+        replace(ceiling, value=value, replicates=replicates, raters=raters, left_out=left_out)
+    )
     if share.low == 0.0 and of_explainable.low is not None:
         of_explainable = Estimate(of_explainable.value, 0.0, of_explainable.high, of_explainable.reason)
     return Explained(share, context.estimate(ceiling), of_explainable)

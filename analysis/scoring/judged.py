@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
-from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, each_query_left_out, two_stages, whole_queries
+from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.calibration.judgments import Judgments
@@ -266,11 +266,6 @@ class JudgedPairs:
         given_query = np.minimum(1.0, self.probability / self.query_probability)
         order = np.lexsort((self.result_id.astype(str), self.query))
         return two_stages(self.query, self.fraction, given_query, replicates, seed, order)
-
-    def left_out(self, replicates: int, population: str = "auto") -> Draws:
-        """The draws of the delete-one jackknife that go with `draws` of so many replicates; two queries are needed."""
-        finite = self.population(population, replicates).finite
-        return each_query_left_out(self.query, self.fraction if finite else None, len(self.queries))
 
     def align_scores(self, scores: pd.DataFrame) -> np.ndarray:
         """One system's scores for the judged pairs, float [pairs], NaN where it has none.

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.resampling.bootstrap import LEVEL, REPLICATES
+from relstudy.analysis.resampling.bootstrap import REPLICATES
+from relstudy.analysis.resampling.spread import LEVEL
 from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
 from relstudy.analysis.scoring.rater_draws import RATERS
 from relstudy.analysis.scoring.relevance import RELEVANCE

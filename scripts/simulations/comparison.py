@@ -23,7 +23,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.resampling.draws import whole_queries
+from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.console import print_table, progress
 from relstudy.common.reach import beyond_reach, reach_of
@@ -69,14 +69,14 @@ def study(
     query = np.repeat(np.arange(queries), [len(column[0]) for column in columns])
     judgment, probability, first, second = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     draws = whole_queries(query, queries, REPLICATES, int(random.integers(2**31)))
-    weight = 1 / probability
+    weight, left_out = 1 / probability, LeftOut.of(query)
     differences = {}
     for name, weights in (("judged pearson", None), ("pearson", weight)):
-        prepared = CorrelationBootstrap(draws.row, judgment, draws.times, weights, counts=draws.counts)
+        prepared = CorrelationBootstrap(draws.row, judgment, draws.times, weights, left_out=left_out)
         a, b = (prepared.correlate(score, ("pearson",))["pearson"] for score in (first, second))
         differences[name] = a - b
     relevant = judgment > 1.88 * np.sqrt(1 + 0.4**2 + 1 / 9)
-    retrieval = Retrieval(draws.row, relevant, draws.times, queries, draws.counts)
+    retrieval = Retrieval(draws.row, relevant, draws.times, queries, left_out)
     left, right = (retrieval.indices(score, weight, np.ones(len(weight))) for score in (first, second))
     differences |= {index: left[index] - right[index] for index in LIMITED}
     return differences, reach_of(queries, RELEVANT * items, float(np.mean(rarest)))

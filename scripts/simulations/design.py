@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.resampling.draws import two_stages, whole_queries
+from relstudy.analysis.resampling.draws import LeftOut, two_stages, whole_queries
 from relstudy.common.console import print_table, progress
 from relstudy.studyapp.rendered.pictures.latent import draw_scenes
 from relstudy.studyapp.rendered.truth import closeness, to_scale
@@ -100,7 +100,7 @@ def main(argv: Sequence[str]) -> None:
         else:
             share = np.full(len(chosen), arguments.queries / IMAGES)
             draws = two_stages(cluster, share, probability[query, result], REPLICATES, number)
-        bench = Retrieval(draws.row, hit, draws.times, len(chosen), draws.counts)
+        bench = Retrieval(draws.row, hit, draws.times, len(chosen), LeftOut.of(cluster, draws.step))
         for system, score in enumerate(scores):
             own = score[query, result]
             indices = bench.indices(own, weight, one)

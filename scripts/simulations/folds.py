@@ -20,6 +20,7 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.console import print_table
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
@@ -58,9 +59,9 @@ def truth(system: str) -> float:
 
 def figure_of(pairs: ScoredPairs, values: np.ndarray, noise: float, seed: int) -> BootstrapStatistic:
     """The correlation that systems are compared by, with its replicates."""
-    judged = CorrelationBootstrap(
-        pairs.queries, pairs.judgments, query_counts(int(pairs.queries.max()) + 1, 1000, seed)
-    )
+    number = int(pairs.queries.max()) + 1
+    counts, left_out = query_counts(number, 1000, seed), LeftOut.of(pairs.queries)
+    judged = CorrelationBootstrap(pairs.queries, pairs.judgments, counts, queries=number, left_out=left_out)
     return judged.correlate(values, ("pearson",))["pearson"].widened(1 + noise)
 
 

@@ -29,12 +29,12 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
-from scipy.stats import t as student
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.resampling.draws import whole_queries
+from relstudy.analysis.resampling.draws import LeftOut, whole_queries
+from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.common.console import print_table, progress
 from relstudy.common.reach import LEAST_REACH
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
@@ -152,8 +152,8 @@ def figures_of_study(cell: Cell, queries: int, study: int) -> dict[str, Bootstra
     if not relevant.any():
         return None
     times = whole_queries(row, queries, REPLICATES, study).times
-    retrieval = Retrieval(row, relevant, times, queries, times)
-    judged = CorrelationBootstrap(row, rating, times, weight, queries=queries, counts=times)
+    retrieval = Retrieval(row, relevant, times, queries, LeftOut.of(row))
+    judged = CorrelationBootstrap(row, rating, times, weight, queries=queries, left_out=LeftOut.of(row))
     figures = {}
     for name, system in (("proposer", 0), ("newcomer", 2)):
         score = np.concatenate([cell.scores[system][query][each] for query, each in zip(chosen, drawn, strict=True)])
@@ -167,8 +167,7 @@ def figures_of_study(cell: Cell, queries: int, study: int) -> dict[str, Bootstra
 def covers(figure: BootstrapStatistic, truth: float, queries: int) -> bool:
     """Whether the figure's 95 % interval holds the truth; a difference takes one standard error and Student's t."""
     if figure.clusters is None:
-        error = float(np.nanstd(figure.replicates, ddof=1)) * np.sqrt(queries / (queries - 1))
-        return abs(figure.value - truth) <= student.ppf(0.975, figure.degrees(queries)) * error
+        return abs(figure.value - truth) <= figure.spread(DIFFERENCE, queries).reach()
     estimate = figure.estimate()
     return estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.resampling.bootstrap import percentile_interval, query_counts
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.common.estimates import Estimate
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.people.scores import DescribedItems, pair_weights, truth_scores
-from relstudy.analysis.resampling.bootstrap import percentile_interval, query_counts
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems

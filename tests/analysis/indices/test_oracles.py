@@ -12,7 +12,9 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from relstudy.analysis.indices import precision_recall as pr
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
-from relstudy.analysis.resampling.bootstrap import logit_interval, proportion_interval, query_counts
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.resampling.draws import LeftOut, each_query_left_out
+from relstudy.analysis.resampling.spread import SHARE, Spread, proportion_interval
 from relstudy.analysis.scoring.by_query import pearson_within, within_queries
 
 TIGHT = 1e-12
@@ -196,13 +198,41 @@ def test_indices_within_each_query_equal_the_libraries() -> None:
 def test_the_logit_interval_is_students_t_around_the_logit() -> None:
     random = np.random.default_rng(0)
     replicates = np.clip(0.2 + 0.03 * random.normal(size=400), 0.01, 0.99)
-    low, high = logit_interval(0.2, replicates, 30, 0.9)
+    low, high = Spread(0.2, replicates, None, 30, SHARE).interval(0.9)
     error = np.std(np.log(replicates / (1 - replicates)), ddof=1) * np.sqrt(30 / 29)
     reach = stats.t.ppf(0.95, 29) * error
     expected = [1 / (1 + np.exp(-(np.log(0.2 / 0.8) + sign * reach))) for sign in (-1, 1)]
     assert (low, high) == pytest.approx(expected, rel=1e-9)
-    touching = logit_interval(0.2, np.r_[replicates, 0.0], 30, 0.9)
+    touching = Spread(0.2, np.r_[replicates, 0.0], None, 30, SHARE).interval(0.9)
     assert 0 < touching[0] < 0.2 < touching[1] < 1
+
+
+@pytest.mark.parametrize("queries", [3, 7, 120])
+@pytest.mark.parametrize("step", [1.0, 0.6])
+def test_indices_without_each_query_are_those_of_the_other_queries(queries: int, step: float) -> None:
+    """Sums less a query's part, beside every pair met once for each query; 120 queries reach the series below the top.
+
+    A step below 1, of a finite population, leaves a part of the query's weight.
+    """
+    random = np.random.default_rng(queries)
+    query = np.r_[np.arange(queries), random.integers(0, queries, 8 * queries)]
+    pairs, steps = len(query), step * np.linspace(0.5, 1, queries)
+    score, weight = np.round(random.normal(size=pairs), 1 + queries % 2), np.exp(random.normal(size=pairs))
+    relevant, own = random.random(pairs) * (random.random(pairs) < 0.4), np.full(pairs, weight.min())
+    judgment = np.round(3 + relevant + random.normal(size=pairs))
+    draws, left_out = each_query_left_out(query, steps), LeftOut.of(query, steps)
+
+    def figures(times: np.ndarray, without: LeftOut | None) -> dict[str, BootstrapStatistic]:
+        retrieval = pr.Retrieval(query, relevant, times, queries, without)
+        points = retrieval.operating_points(score, weight, (0.1, 0.5))
+        correlations = CorrelationBootstrap(query, judgment, times, weight, left_out=without).correlate(score)
+        found = dict(enumerate([*points.precision, *points.recall]))
+        return retrieval.indices(score, weight, own) | correlations | found
+
+    one_by_one, by_subtraction = figures(draws.times, None), figures(np.ones((queries, 1)), left_out)
+    for name, figure in by_subtraction.items():
+        # the series leaves out 6e-11 of a quotient
+        np.testing.assert_allclose(figure.left_out, one_by_one[name].replicates, rtol=0, atol=1e-9, err_msg=str(name))
 
 
 def test_the_proportion_interval_is_clopper_and_pearsons_for_whole_numbers() -> None:

@@ -12,11 +12,13 @@ from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.analysis.judges.allocation import least_errors
-from relstudy.analysis.judges.estimator import DIFFERENCE, Assisted, Terms, assist
+from relstudy.analysis.judges.estimator import Assisted, Terms, assist
 from relstudy.analysis.judges.run import assist_scores, context_for
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.freedom import LEAST_FREEDOM
+from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -224,17 +226,16 @@ def test_the_interval_takes_the_larger_variance_and_fewer_degrees_of_freedom_whe
     replicates = 0.5 + 0.001 * random.normal(size=400)
 
     def with_each_left_out(values: np.ndarray | None) -> Assisted:
-        people = BootstrapStatistic(0.5, replicates)
-        left_out = None if values is None else Terms(BootstrapStatistic(0.5, values), people)
-        return assist(Terms(people, people, left_out=left_out), 12, DIFFERENCE)
+        people = BootstrapStatistic(0.5, replicates, left_out=values)
+        return assist(Terms(people, people), 12, DIFFERENCE)
 
     plain, even, odd = (with_each_left_out(each) for each in (None, alike, one_apart))
     assert plain.degrees == even.degrees == 11
     # the jackknife's variance: (n - 1) / n times the sum of squares about the mean
     assert even.standard_error == pytest.approx(np.sqrt(11 / 12 * 12 * 0.01**2))
     assert plain.standard_error < 0.0012
-    # one query of twelve makes all of the variance: kurtosis 111 / 11
-    assert odd.degrees == pytest.approx(2 / ((111 / 11 - 3) / 12 + 2 / 11))
+    # one query of twelve makes all of the variance
+    assert odd.degrees == LEAST_FREEDOM
 
 
 def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_grades_leaves_open(world: World) -> None:
@@ -254,3 +255,18 @@ def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_gr
     candidate = candidate_of(pairs, "score", scores, options)
     helped = assist_scores(pairs, [candidate], {"score": scores}, judge, options, ("relevant_share",))
     assert helped.systems["score"]["relevant_share"].standard_error >= least * (1 - 1e-9)
+
+
+def test_a_system_that_scores_few_of_the_queries_has_intervals_of_so_many(world: World, study: pd.DataFrame) -> None:
+    """Those of people alone beside a judge are those without one, and not as of all 15 queries."""
+    few = sorted(study["query_id"].unique())[:6]
+    scores, judge = (table[table["query_id"].isin(few)] for table in (world.scores, world.judge(0.5)))
+    options = {"method": "none", "replicates": 200, "measures": (), "allow_low_coverage": True}
+    found = rs.score(scores, study, judge=judge, **options).summary()
+    for system in found["systems"].values():
+        for index in ("average_precision", "normalised_rank"):
+            plain = {name: system[index][name] for name in ("value", "low", "high")}
+            assert system["assisted"][index]["people"] == pytest.approx(plain)
+    for each in found["comparisons"]:
+        plain = {name: each["difference"][name] for name in ("value", "low", "high")}
+        assert each["assisted"]["people"] == pytest.approx(plain)

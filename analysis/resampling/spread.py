@@ -1,0 +1,246 @@
+"""How far a figure may be off: one standard error, its degrees of freedom and its interval, for scores and judges.
+
+The standard error is the larger of the bootstrap's and the delete-one jackknife's over queries (Efron and Stein 1981:
+on average the jackknife's variance is no less than the true one). Where a few queries hold most of what decides an
+index, the bootstrap's is too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import special
+
+from relstudy.analysis.resampling.freedom import degrees_of_freedom
+
+LEVEL = 0.95
+MOST_UNDEFINED = 0.05
+"""An interval is given only where at most this share of the replicates has no value."""
+NEAREST = 1e-4
+"""Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
+ROUNDING = 1e-12
+"""What varies by less does not vary. Indices are at most 1, doubles hold 1e-16."""
+
+
+def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """The central `level` share of the defined replicates; (NaN, NaN) where too many are undefined.
+
+    Examples
+    --------
+    >>> low, high = percentile_interval(np.arange(1001.0))
+    >>> round(low, 9), round(high, 9)
+    (25.0, 975.0)
+    """
+    defined = replicates[np.isfinite(replicates)]
+    if len(defined) < 2 or len(defined) < (1 - MOST_UNDEFINED) * len(replicates):
+        return float("nan"), float("nan")
+    tail = 50 * (1 - level)
+    low, high = np.percentile(defined, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def proportion_interval(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
+    """Clopper and Pearson's interval for a share of an effective number of observations, which need not be whole.
+
+    Korn and Graubard 1998.
+
+    Parameters
+    ----------
+    share : estimated proportion, 0 to 1
+    size : effective number of observations, above 0
+
+    Examples
+    --------
+    >>> low, high = proportion_interval(1.0, 20)
+    >>> round(low, 4), high
+    (0.8316, 1.0)
+    """
+    tail = (1 - level) / 2
+    hits, misses = share * size, (1 - share) * size
+    low = float(special.betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
+    high = float(special.betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
+    return low, high
+
+
+def _plain(value: float, replicates: np.ndarray) -> float:
+    return 1.0
+
+
+def _on_logits(value: float, replicates: np.ndarray) -> float:
+    """That of the replicates' logits, which follow an index' skewness; by the delta method where one is 0 or 1."""
+    deviation = float(np.std(replicates, ddof=1))
+    if ((replicates > 0) & (replicates < 1)).all() and deviation > ROUNDING:
+        return float(np.std(special.logit(replicates), ddof=1)) / deviation
+    inside = float(np.clip(value, NEAREST, 1 - NEAREST))
+    return 1.0 / (inside * (1 - inside))
+
+
+def _on_fishers(value: float, replicates: np.ndarray) -> float:
+    inside = float(np.clip(value, -1 + NEAREST, 1 - NEAREST))
+    return 1.0 / (1 - inside**2)
+
+
+def _logit(value: float) -> float:
+    return float(special.logit(np.clip(value, NEAREST, 1 - NEAREST)))
+
+
+def _fisher(value: float) -> float:
+    return float(np.arctanh(np.clip(value, -1 + NEAREST, 1 - NEAREST)))
+
+
+@dataclass(frozen=True)
+class Transform:
+    """The scale on which an index has a symmetric interval.
+
+    Parameters
+    ----------
+    forward, back : to it and from it
+    stretch : of the value and its defined replicates, the standard error on this scale over that on the index' own
+    lowest, highest : the bounds of the index
+    """
+
+    forward: Callable[[float], float]
+    back: Callable[[float], float]
+    stretch: Callable[[float, np.ndarray], float]
+    lowest: float = -np.inf
+    highest: float = np.inf
+
+
+SHARE = Transform(_logit, special.expit, _on_logits, 0.0, 1.0)
+CORRELATION = Transform(_fisher, np.tanh, _on_fishers, -1.0, 1.0)
+DIFFERENCE = Transform(float, float, _plain)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How a figure varies between replicates of the bootstrap, and with each query left out.
+
+    Parameters
+    ----------
+    given : the figure; outside the bounds of the transform it is taken to be at them
+    replicates : float [replicates], NaN where undefined
+    left_out : float [queries], the figure without each query; None where that is not known
+    clusters : number of queries, n
+    transform : the scale on which the interval is symmetric
+    tuned : number of weights p that were tuned to the data; each costs a degree of freedom
+    least : the least standard error that it may have, unless it varies in no replicate
+    freedom : degrees of freedom where they are known from elsewhere; None: those of the queries
+
+    Examples
+    --------
+    >>> replicates = 0.9 + 0.02 * np.random.default_rng(0).normal(size=1000)
+    >>> [round(end, 3) for end in Spread(0.9, replicates, None, 50, SHARE).interval()]
+    [0.851, 0.934]
+    >>> [round(end, 3) for end in Spread(0.9, replicates, None, 50, CORRELATION).interval()]
+    [0.852, 0.933]
+    """
+
+    given: float
+    replicates: np.ndarray
+    left_out: np.ndarray | None
+    clusters: int
+    transform: Transform
+    tuned: int = field(default=0, kw_only=True)
+    least: float = field(default=0.0, kw_only=True)
+    freedom: float | None = field(default=None, kw_only=True)
+
+    @property
+    def value(self) -> float:
+        """Within the bounds of the index."""
+        return float(np.clip(self.given, self.transform.lowest, self.transform.highest))
+
+    @property
+    def most_degrees(self) -> int:
+        return self.clusters - 1 - self.tuned
+
+    @property
+    def contributions(self) -> np.ndarray | None:
+        """What each query adds to the figure by the jackknife, about their mean, float [queries]; None: not known."""
+        if self.left_out is None or len(self.left_out) < 2 or not np.isfinite(self.left_out).all():
+            return None
+        added: np.ndarray = (len(self.left_out) - 1) * (self.left_out.mean() - self.left_out)
+        return added
+
+    @property
+    def bootstrap(self) -> float:
+        """Variance times n: that of the replicates."""
+        return self.clusters * float(np.var(self.replicates[np.isfinite(self.replicates)], ddof=1))
+
+    @property
+    def jackknife(self) -> float:
+        """Variance times n: that of the contributions; 0 where they are not known."""
+        added = self.contributions
+        return 0.0 if added is None else float(np.mean(added**2))
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a standard error: enough queries, and replicates with a value."""
+        return self.most_degrees >= 1 and bool(np.isfinite(percentile_interval(self.replicates)[0]))
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom: n - 1 - p, or as many as a variance of such contributions by query has."""
+        if self.freedom is not None:
+            return self.freedom
+        added = self.contributions
+        if added is None or not np.isfinite(self.replicates).any():
+            return self.most_degrees
+        whole = max(self.bootstrap, self.jackknife)
+        share = self.jackknife / whole if whole > 0 else 0.0
+        return max(degrees_of_freedom(added, share) - self.tuned, min(1.0, self.most_degrees))
+
+    @property
+    def standard_error(self) -> float:
+        """On the figure's own scale; NaN where there is none."""
+        if not self.defined:
+            return float("nan")
+        error = self._shown
+        return max(error, self.least) if error > ROUNDING else error
+
+    @property
+    def _shown(self) -> float:
+        """The standard error that replicates show."""
+        return float(np.sqrt(max(self.bootstrap, self.jackknife) / self.most_degrees))
+
+    def reach(self, level: float = LEVEL) -> float:
+        """Half of the interval on the scale of the transform.
+
+        What replicates show goes by Student's t, `least` by the normal distribution: it comes of all pairs, and not of
+        how a few queries differ.
+        """
+        tail = (1 + level) / 2
+        shown = float(special.stdtrit(self.degrees, tail)) * self._shown
+        if self._shown > ROUNDING:
+            shown = max(shown, float(special.ndtri(tail)) * self.least)
+        return shown * self.transform.stretch(self.value, self.replicates[np.isfinite(self.replicates)])
+
+    def interval(self, level: float = LEVEL, effective: float | None = None) -> tuple[float, float]:
+        """Student's t interval; (NaN, NaN) where there is no standard error.
+
+        Parameters
+        ----------
+        effective : for a proportion that rests on few hits or few misses, Kish's effective number of pairs behind it:
+            the interval is at least that of a proportion of so many pairs, or of as many as give its standard error
+        """
+        if not self.defined:
+            return float("nan"), float("nan")
+        value, error = self.value, self.standard_error
+        if error > ROUNDING:
+            centre, reach = self.transform.forward(value), self.reach(level)
+            low, high = (float(self.transform.back(centre + sign * reach)) for sign in (-1, 1))
+        else:
+            low = high = value
+        if effective is not None:
+            size = min(effective, value * (1 - value) / error**2) if error > ROUNDING else effective
+            guard = proportion_interval(value, size, level)
+            low, high = min(low, guard[0]), max(high, guard[1])
+        return low, high
+
+    def p_value(self) -> float:
+        """Two-sided, of a difference that is zero; NaN where there is no standard error."""
+        error = self.standard_error
+        if not error > 0:
+            return 1.0 if error == 0 and self.value == 0 else float("nan")
+        return float(2 * special.stdtr(self.degrees, -abs(self.value) / error))
