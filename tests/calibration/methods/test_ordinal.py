@@ -159,7 +159,7 @@ def test_a_rating_that_the_model_never_saw_takes_its_place_between_its_neighbour
 
 @pytest.mark.slow
 def test_the_command_reports_the_ordinal_methods_correlation_out_of_sample(tmp_path: Path) -> None:
-    panel = simulate_panel(8, 15, 30, seed=11).panel
+    panel = simulate_panel(5, 15, 10, seed=11).panel
     frame = panel.pairs.iloc[panel.pair].assign(rater_id=panel.raters.to_numpy()[panel.rater], rating=panel.rating)
     frame["block"] = np.where(panel.base[panel.pair], "base", "unique")
     frame.to_csv(tmp_path / "ratings.csv", index=False)

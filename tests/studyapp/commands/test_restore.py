@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import shutil
 import sqlite3
@@ -25,9 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(*arguments: str | Path, answer: str | None = None) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=answer)
-    gc.collect()  # closes the command's connections, as the end of its process would
-    return result
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=answer)
 
 
 def rated(made: Made, pages: int) -> None:
