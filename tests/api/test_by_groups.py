@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_calibrate_by_is_the_command_and_its_parts_stand_in_one_table(folder: Path) -> None:
     parts = rs.calibrate_by(folder / "ratings.csv", "paradigm", pairs=folder / "pairs.csv", method="mean")
     options = ["--pairs", folder / "pairs.csv", "-o", folder / "out", "--by", "paradigm", "--method", "mean"]
@@ -73,6 +74,7 @@ def test_one_rater_against_the_others_is_the_command(folder: Path) -> None:
     assert panel.compare("r1")["systems"] == {}
 
 
+@pytest.mark.slow
 def test_raters_who_were_set_aside_are_taken_where_that_is_said_and_never_silently_not(folder: Path) -> None:
     ratings = pd.read_csv(folder / "ratings.csv").assign(set_aside=lambda frame: frame["rater_id"] == "r3")
     ratings["paradigm"] = np.where(ratings["query_id"] < "q4", "image", "text")

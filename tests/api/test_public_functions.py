@@ -49,6 +49,7 @@ def result(panel: rs.CalibratedPanel) -> rs.Scores:
     return rs.score({"keywords": KEYWORDS, "gift": read(GIFT)}, panel, replicates=200)
 
 
+@pytest.mark.slow
 def test_calibrate_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, Any]) -> None:
     folder, summary = calibrated
     assert panel.summary() == summary
@@ -129,6 +130,7 @@ WORDS = {"values": {"no": 1, "partly": 3, "Yes": 5}, "scale": "1-5", "missing": 
 STATED = ["--values", "no=1,partly=3,yes=5", "--scale", "1-5", "--missing", "-"]
 
 
+@pytest.mark.slow
 def test_words_scale_and_missing_are_read_as_the_commands_read_them(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     ids = [(f"q{query}", f"x{query}-{result}") for query in range(6) for result in range(5)]

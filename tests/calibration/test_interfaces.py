@@ -36,6 +36,7 @@ def calibrated(ratings: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) 
     return folder, result
 
 
+@pytest.mark.slow
 def test_a_table_of_several_scales_is_refused_with_the_way_out(calibrated: tuple[Path, Result]) -> None:
     folder, _ = calibrated
     result = run(folder / "ratings.csv", "-o", folder / "mixed")
@@ -112,6 +113,7 @@ def test_a_part_that_mixes_scales_is_refused(ratings: pd.DataFrame) -> None:
         read_interfaces(Checked(frame.astype(str), "ratings.csv"), "interface")
 
 
+@pytest.mark.slow
 def test_paradigms_on_one_scale_are_calibrated_apart_and_stand_in_one_table(
     ratings: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_calibrate_says_what_is_not_judged_which_pairs_are_undecided_and_what_th
     assert set(frame["pairs_drawn"]) == {6}
 
 
+@pytest.mark.slow
 def test_what_the_design_says_reaches_the_judgments_with_the_ratings_alone():
     ratings, pairs = ratings_and_pairs()
     pairs["pool"] = ["inside", "inside", "outside", "inside", "inside", "outside"]

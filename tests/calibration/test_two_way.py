@@ -61,6 +61,7 @@ def test_influences_of_the_leave_one_out_correlation_are_its_derivatives() -> No
     assert figure.by_rating == pytest.approx(derivatives(correlation, len(panel.rating)), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_influences_of_the_variance_within_pairs_are_its_derivatives() -> None:
     panel = shared(2)
 

@@ -33,6 +33,7 @@ def printed(study: Path) -> str:
     return done.output
 
 
+@pytest.mark.slow
 def test_score_takes_a_folder_and_prints_the_best_first(printed: str) -> None:
     lines = printed.splitlines()
     assert re.split("  +", lines[0])[:3] == ["rank", "system", "correlation"]
@@ -46,6 +47,7 @@ def test_what_is_not_told_apart_is_listed(printed: str) -> None:
     assert row.split() == ["1", "s3", "·", "cpg", "cpg"]
 
 
+@pytest.mark.slow
 def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: str, study: Path) -> None:
     assert printed.splitlines()[-1] == f"Next: relstudy report {study}"
     assert "Every convention: --verbose or --json." in printed

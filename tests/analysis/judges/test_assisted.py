@@ -49,6 +49,7 @@ def helped(world: World, study: pd.DataFrame) -> dict:
     return scored(world, study, world.judge(0.5))
 
 
+@pytest.mark.slow
 def test_a_good_judge_shortens_every_interval(helped: dict) -> None:
     assisted = helped["systems"]["score"]["assisted"]
     for index in INDICES:
@@ -78,6 +79,7 @@ def test_the_difference_of_two_systems_is_helped_too(helped: dict) -> None:
     assert min(widths) < 0.9
 
 
+@pytest.mark.slow
 def test_the_judges_rows_are_counted(world: World, study: pd.DataFrame) -> None:
     judge = world.judge(0.5)
     judge.loc[::3, "rating"] = np.nan
@@ -87,6 +89,7 @@ def test_the_judges_rows_are_counted(world: World, study: pd.DataFrame) -> None:
     assert numbers["status"] == {"ok": 960, "refused": 480}
 
 
+@pytest.mark.slow
 def test_a_judge_of_the_sampled_queries_alone_helps_within_queries(world: World, study: pd.DataFrame) -> None:
     judge = world.judge(0.5)
     part = judge[judge["query_id"].isin(study["query_id"])]
@@ -95,6 +98,7 @@ def test_a_judge_of_the_sampled_queries_alone_helps_within_queries(world: World,
     assert assisted["recall_at_0.2"]["width_ratio"] < 0.95
 
 
+@pytest.mark.slow
 def test_a_judge_of_the_judged_pairs_alone_changes_nothing(world: World, study: pd.DataFrame) -> None:
     judge = study[PAIR].merge(world.judge(0.1), on=PAIR)
     result = rs.score(world.scores, study, judge=judge, replicates=REPLICATES, method="none")
@@ -106,6 +110,7 @@ def test_a_judge_of_the_judged_pairs_alone_changes_nothing(world: World, study: 
     assert summary["assisted"]["precision_at_0.2"]["value"] == pytest.approx(plain["precision"]["value"])
 
 
+@pytest.mark.slow
 def test_where_people_all_say_the_same_no_interval_is_a_point(world: World, study: pd.DataFrame) -> None:
     scale = {"relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 1.0}
     none, every = (
@@ -119,6 +124,7 @@ def test_where_people_all_say_the_same_no_interval_is_a_point(world: World, stud
     assert every["recall_at_0.2"]["high"] - every["recall_at_0.2"]["low"] > 0.01
 
 
+@pytest.mark.slow
 def test_a_judge_of_other_queries_does_not_move_the_share_that_is_retrieved(world: World, study: pd.DataFrame) -> None:
     richness = world.pairs.groupby("query_id")["people"].transform("mean")
     judge = world.judge(0.5)[richness > richness.median()]
@@ -133,6 +139,7 @@ def test_a_judge_of_other_queries_does_not_move_the_share_that_is_retrieved(worl
     assert any("was not given all of the collection" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [False, True], ids=["grades", "scores"])
 def test_an_inverted_judge_is_as_good_as_the_judge(world: World, study: pd.DataFrame, scores: bool) -> None:
     judge = world.judge(0.5)
@@ -146,6 +153,7 @@ def test_an_inverted_judge_is_as_good_as_the_judge(world: World, study: pd.DataF
         assert both[0][index]["width_ratio"] < 0.85
 
 
+@pytest.mark.slow
 def test_a_mapped_correlation_is_helped_and_stays_out_of_fold(world: World, study: pd.DataFrame) -> None:
     result = rs.score(world.scores, study, judge=world.judge(0.5), replicates=REPLICATES).summary()
     system = result["systems"]["score"]
@@ -173,6 +181,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
     return ran.exit_code, ran.output
 
 
+@pytest.mark.slow
 def test_the_command_prints_people_alone_beside_people_with_the_judge(files: Path) -> None:
     code, output = run(files)
     assert code == 0

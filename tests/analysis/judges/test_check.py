@@ -94,6 +94,7 @@ def test_refusals_are_told_by_what_people_say(world: World, study: pd.DataFrame)
     assert by_people["relevant"] > 0.3 and by_people["not relevant"] == 0
 
 
+@pytest.mark.slow
 def test_the_judge_stands_beside_a_person(world: World, study: pd.DataFrame) -> None:
     random = np.random.default_rng(4)
     truth = study[PAIR].merge(world.pairs, on=PAIR)["truth"]
@@ -125,6 +126,7 @@ def folder(world: World, study: pd.DataFrame, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_prints_it_and_leaves_out_the_queries_of_the_prompt(folder: Path, study: pd.DataFrame) -> None:
     tuned = study["query_id"].unique()[:2].tolist()
     (folder / "judges" / "model.json").write_text(
@@ -143,6 +145,7 @@ def test_the_command_prints_it_and_leaves_out_the_queries_of_the_prompt(folder: 
     assert missing.exit_code == 1 and "there are: model" in missing.output
 
 
+@pytest.mark.slow
 def test_the_report_shows_people_beside_people_with_the_judge(folder: Path) -> None:
     (folder / "judges" / "other.csv").write_text("query_id,result_id,rating\nnobody,nothing,1\n", encoding="utf-8")
     done = CliRunner().invoke(

@@ -62,6 +62,7 @@ def joined(quality: np.ndarray) -> Joined:
     return join_judgments(tables)
 
 
+@pytest.mark.slow
 def test_pairs_judged_on_the_second_scale_alone_land_where_the_first_would_have_them(
     joined: Joined, quality: np.ndarray
 ) -> None:

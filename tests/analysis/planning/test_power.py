@@ -243,6 +243,7 @@ def test_power_is_averaged_over_what_a_pilot_leaves_uncertain() -> None:
     assert Steepness.of_pilot(0.3, 0.0, 6, stated=True).queries(0.8, 0.05, 20_000) is not None
 
 
+@pytest.mark.slow
 def test_a_study_planned_from_a_pilot_keeps_its_promise_on_average_over_what_may_be_true() -> None:
     random = np.random.default_rng(1)
     kept, at_its_word = [], []

@@ -29,6 +29,7 @@ def section(left_out: bool = False) -> Section:
     return groups_section("paradigm", pairs, candidates, groups, options)
 
 
+@pytest.mark.slow
 def test_each_group_has_a_column_and_is_led_by_its_own() -> None:
     blocks = section().blocks
     correlation, precision, rank = (block for block in blocks if isinstance(block, Table))

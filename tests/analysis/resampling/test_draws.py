@@ -218,6 +218,7 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
         ScoringOptions(population="all")
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**31))
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_rows_changes_no_draw(seed: int) -> None:

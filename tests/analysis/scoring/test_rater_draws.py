@@ -129,6 +129,7 @@ def test_a_difference_knows_what_raters_do_to_both_alike() -> None:
     assert (-one).raters is not None and np.array_equal((-one).raters.drawn, -shared)
 
 
+@pytest.mark.slow
 def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
     table = scores(ratings())
     any_raters = score(table, panel, replicates=100)
@@ -152,6 +153,7 @@ def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
     assert few.conventions["raters"].endswith("2 raters do not tell how others would differ")
 
 
+@pytest.mark.slow
 def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_them(
     panel: CalibratedPanel, tmp_path: Path
 ) -> None:
@@ -176,6 +178,7 @@ def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_th
         assert apart[part] == whole[part]
 
 
+@pytest.mark.slow
 def test_intervals_over_raters_hold_what_other_raters_would_say() -> None:
     """Twelve raters with offsets of half a step: intervals of these raters alone are too short by far for precision."""
     module = simulation("raters")

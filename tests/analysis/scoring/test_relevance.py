@@ -164,6 +164,7 @@ def test_judgments_carry_the_share_of_their_ratings_above_the_cut(ratings: pd.Da
     assert "what 7 of 10 people would call a good match counts 0.7" in found["conventions"]["relevant"]
 
 
+@pytest.mark.slow
 def test_another_cut_takes_the_ratings_beside_the_judgments(ratings: pd.DataFrame, folder: Path) -> None:
     by_itself = answer(folder / "one.csv", "-j", folder / "judgments.csv", "--threshold", 2.5)
     assert by_itself["pairs"]["relevant"] == pytest.approx(above(ratings, 2.5))
@@ -183,6 +184,7 @@ def test_another_cut_takes_the_ratings_beside_the_judgments(ratings: pd.DataFram
     assert json.loads(json.dumps(api.summary())) == stated
 
 
+@pytest.mark.slow
 def test_another_cut_without_ratings_is_the_mean_and_says_so_or_is_refused(folder: Path) -> None:
     (folder / "calibrated.csv").unlink()
     found = answer(folder / "one.csv", "-j", folder / "judgments.csv", "--threshold", 2.5)
@@ -238,6 +240,7 @@ def test_a_table_of_ratings_given_as_judgments_tells_the_share_for_any_cut(
         assert found["pairs"]["relevant"] == pytest.approx(above(ratings, cut))
 
 
+@pytest.mark.slow
 def test_a_saved_comparison_keeps_the_shares_of_its_own_cut(folder: Path) -> None:
     scores = pd.read_csv(folder / "one.csv")
     scores.assign(system="two", score=-scores["score"]).to_csv(folder / "two.csv", index=False)
@@ -252,6 +255,7 @@ def test_a_saved_comparison_keeps_the_shares_of_its_own_cut(folder: Path) -> Non
         assert apart[part] == with_judgments[part] == whole[part]
 
 
+@pytest.mark.slow
 def test_a_comparison_saved_before_there_were_shares_is_scored_as_it_was(folder: Path) -> None:
     answer(
         folder / "one.csv",
@@ -275,6 +279,7 @@ def test_a_comparison_saved_before_there_were_shares_is_scored_as_it_was(folder:
     assert (found["conventions"]["relevance"], found["conventions"]["threshold"]) == ("mean", 3.0)
 
 
+@pytest.mark.slow
 def test_a_cut_that_much_lies_at_is_said(folder: Path) -> None:
     found = answer(folder / "one.csv", "-j", folder / "judgments.csv", "--threshold", 3)
     assert any(

@@ -77,6 +77,7 @@ def test_the_exit_code_tells_a_failure_from_what_is_undecided() -> None:
     assert [exit_code(each) for each in ([], [passed], [passed, open_yet], [open_yet, failed])] == [0, 0, 3, 1]
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_line_for_each_and_ends_accordingly(tmp_path: Path) -> None:
     judgments, scores = tables(systems=(0.9, 0.2))
     judgments.to_csv(tmp_path / "judgments.csv", index=False)

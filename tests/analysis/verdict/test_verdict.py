@@ -111,6 +111,7 @@ def test_a_system_that_nothing_is_known_of_does_not_lead() -> None:
     assert ranks(verdict) == {"a": "1=", "b": "2", "z": "1="}
 
 
+@pytest.mark.slow
 def test_a_system_before_a_leader_leads_with_it_though_it_beats_nobody() -> None:
     verdict = verdict_of(made("abcd", [*by_all("a", "d"), *by_all("c", "d")]))
     assert verdict.headline == "a, b and c lead."
@@ -162,6 +163,7 @@ def test_without_any_comparison_nothing_is_claimed() -> None:
     assert verdict.settling is None
 
 
+@pytest.mark.slow
 def test_two_hundred_systems_have_few_sentences() -> None:
     names = [f"s{k:03d}" for k in range(200)]
     wins = [win for a, b in combinations(range(200), 2) if b - a > 60 for win in by_all(names[a], names[b])]
@@ -206,6 +208,7 @@ def test_no_difference_at_all_is_not_worth_more_ratings() -> None:
     assert settle.sentence().endswith("more ratings will not settle which is better.")
 
 
+@pytest.mark.slow
 def test_a_real_result_has_the_same_verdict_whatever_the_order_of_its_systems() -> None:
     judgments, scores = tables(systems=(0.9, 0.88, 0.3, 0.1), queries=40)
     turned = pd.concat([rows for _, rows in reversed(list(scores.groupby("system")))])
@@ -232,6 +235,7 @@ def test_how_good_a_system_could_be_follows_from_the_judgments_errors() -> None:
 BEATS = st.lists(st.booleans(), min_size=15, max_size=15)
 
 
+@pytest.mark.slow
 @given(BEATS, BEATS)
 @settings(max_examples=60, deadline=None)
 def test_whoever_is_ahead_has_the_better_rank(better: list[bool], other_way: list[bool]) -> None:

@@ -38,6 +38,7 @@ def made_of(make_study: Callable[..., Made], per_rater: str, queries: int = 6) -
     )
 
 
+@pytest.mark.slow
 def test_whoever_was_invited_with_extra_pairs_rates_so_many_more(make_study: Callable[..., Made]) -> None:
     desk = Desk(made_of(make_study, "4"))
     plain, author = desk.newcomer("plain"), invited(desk, 10)

@@ -43,6 +43,7 @@ def rated(made: Made) -> Browser:
     return browser
 
 
+@pytest.mark.slow
 def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..., Made]) -> None:
     made = make_local(kept_until(-1))
     browser, study = rated(made), Study.load(made.folder)

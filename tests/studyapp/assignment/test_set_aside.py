@@ -175,6 +175,7 @@ def test_set_aside_and_answers_at_once_leave_no_page_over_k_and_none_lost(make_s
     assert set(counted) == {1} and len(counted) == 24 and states(desk) == {DONE: 24}
 
 
+@pytest.mark.slow
 def test_the_command_and_the_researchers_page_do_the_same(make_local: Callable[..., Made]) -> None:
     made = make_local(toml(page=4), base_queries=0, unique_queries=2)
     desk = Desk(made)

@@ -357,6 +357,7 @@ def test_a_database_of_another_study_is_refused(
     assert not (second / "ratings.csv").exists()
 
 
+@pytest.mark.slow
 def test_the_table_of_people_is_for_its_owner_only_and_holds_no_formula(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s", TOML + '[[questions]]\nid = "say"\ntext = "?"\n')
     people = tmp_path / "people.csv"

@@ -210,6 +210,7 @@ def test_only_what_is_missing_or_failed_is_asked_again(folder: Path) -> None:
     assert (table(folder)["status"] == "ok").sum() == 5
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_goes_on_without_asking_twice_or_losing_an_answer(folder: Path) -> None:
     slow = Said(delay=0.15)
     with serving(lambda before, text: slow) as stub:

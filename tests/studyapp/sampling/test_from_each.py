@@ -22,6 +22,7 @@ SYSTEMS = 3
 OPTIONS = {"queries": 5, "results": 6, "base": 8, "one_from_each": True}
 
 
+@pytest.mark.slow
 def test_results_are_drawn_as_often_as_their_probability_says():
     """Where systems agree and where they do not: two of the three are nearly one."""
     collection, sources = noise_world(12, SYSTEMS, seed=1)
@@ -43,6 +44,7 @@ def test_results_are_drawn_as_often_as_their_probability_says():
     assert counts.sum() / draws == pytest.approx(p.sum(), rel=0.01) and p.sum() < 2 * SYSTEMS - 0.5
 
 
+@pytest.mark.slow
 def test_weights_stand_for_the_whole_collection():
     collection, sources = noise_world(12, SYSTEMS, seed=1)
     totals = []

@@ -239,6 +239,7 @@ def test_strata_keep_the_probabilities_and_never_miss_the_rare_ones():
     assert (abs(counts[chances.candidates] - draws * p) <= 5 * np.sqrt(draws * p * (1 - p)) + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_both_rounds(monkeypatch, tmp_path):
     collection, sources = noise_world(40, 2)
     options = SampleOptions(queries=20, results=6, base=4, depth=8, outside=1)
@@ -272,6 +273,7 @@ def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_bo
     np.testing.assert_allclose(kept[round_column(2)], later.pairs[round_column(2)])
 
 
+@pytest.mark.slow
 def test_before_anyone_rates_it_is_said_what_can_be_estimated_and_what_could_be():
     collection, sources = noise_world(1_500, 2)
     whole = draw_sample_from(collection, sources, SampleOptions(queries=40))

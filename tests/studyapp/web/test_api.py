@@ -253,6 +253,7 @@ def test_who_asks_in_a_way_that_there_is_none_is_told_the_ways_there_are(made: M
         assert answer.status_code == 405 and "GET" in answer.headers["Allow"]
 
 
+@pytest.mark.slow
 def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

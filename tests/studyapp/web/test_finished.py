@@ -77,6 +77,7 @@ def teller(made: Made, clock: Callable[[], float] = lambda: NOW) -> Teller:
     return Teller(study.webhook.url, study.id, "our secret", made.folder, clock)
 
 
+@pytest.mark.slow
 def test_each_is_told_of_once_however_many_workers_look(make_study: Callable[..., Made], listener: Listener) -> None:
     made = make_study(with_webhook(listener.url))
     Browser(made.app).join()  # at work, and not to be told of
@@ -95,6 +96,7 @@ def test_each_is_told_of_once_however_many_workers_look(make_study: Callable[...
     assert listener.heard[0]["finished_at"] == "2033-05-18T03:33:20+00:00"
 
 
+@pytest.mark.slow
 def test_what_is_not_taken_is_tried_again_later_and_given_up_at_last(
     make_local: Callable[..., Made], listener: Listener
 ) -> None:

@@ -84,6 +84,7 @@ def test_two_studies_of_one_id_do_not_throw_each_others_raters_out(
     assert [ratings(tmp_path / "studies" / name) for name in ("one", "two")] == [4, 2]
 
 
+@pytest.mark.slow
 def test_a_broken_study_is_told_and_stops_no_other(
     host: Callable[..., HostedStudies],
     tmp_path: Path,
@@ -107,6 +108,7 @@ def test_a_broken_study_is_told_and_stops_no_other(
     assert "Taking part" in visitor.get("/broken/").text
 
 
+@pytest.mark.slow
 def test_studies_are_added_stopped_and_replaced_while_the_host_runs(
     host: Callable[..., HostedStudies], tmp_path: Path
 ) -> None:
@@ -132,6 +134,7 @@ def test_studies_are_added_stopped_and_replaced_while_the_host_runs(
     assert "Taking part" in visitor.get("/late/").text, "another study under the same name knows nobody yet"
 
 
+@pytest.mark.slow
 def test_guessing_at_one_study_locks_nobody_out_of_another(host: Callable[..., HostedStudies], tmp_path: Path) -> None:
     visitor = Visitor(host("one", "two"))
     statuses = [visitor.client.get("/one/enter/wrong").status_code for _ in range(31)]

@@ -29,6 +29,7 @@ def made(make_local: Callable[..., Made]) -> Made:
     return make_local()
 
 
+@pytest.mark.slow
 def test_a_forged_rating_form_is_refused_with_its_status_and_saves_nothing(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()
@@ -44,6 +45,7 @@ def test_a_forged_rating_form_is_refused_with_its_status_and_saves_nothing(made:
     assert made.rows() == 4, "the true form works, so the forgeries failed for their signature"
 
 
+@pytest.mark.slow
 def test_a_form_of_one_page_does_not_serve_for_another_page_or_another_rater(made: Made) -> None:
     mine, other = Browser(made.app), Browser(made.app)
     mine.join()
@@ -57,6 +59,7 @@ def test_a_form_of_one_page_does_not_serve_for_another_page_or_another_rater(mad
     assert made.rows() == 4
 
 
+@pytest.mark.slow
 def test_a_replayed_form_changes_nothing(made: Made) -> None:
     browser = Browser(made.app)
     browser.join()

@@ -74,6 +74,7 @@ def test_a_session_fixed_beforehand_gives_the_attacker_nothing(made: Made) -> No
     assert attacker.address == "/consent"
 
 
+@pytest.mark.slow
 def test_a_forgotten_persons_browser_is_nobodys_even_when_their_number_is_given_to_another(made: Made) -> None:
     before, after = Browser(made.app), Browser(made.app)
     before.join()

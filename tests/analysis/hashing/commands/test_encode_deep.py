@@ -138,6 +138,7 @@ def test_without_the_extra_there_is_one_sentence(folder: Path, monkeypatch: pyte
     assert result.stderr == "relstudy: deep encoders need JAX and optax: pip install 'relstudy[deep]'\n"
 
 
+@pytest.mark.slow
 def test_a_hash_layer_alone_is_for_deep_encoders(folder: Path) -> None:
     refused = encode("lsh --bits 8 --hidden 0 --train x.npy --encode q.npy out.npy")
     assert refused.exit_code == 2

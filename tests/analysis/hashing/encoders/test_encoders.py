@@ -59,6 +59,7 @@ def test_a_code_depends_on_the_seed_and_the_training_data_alone(name: str) -> No
     assert first.encode(fresh).bits == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lsh", "sh", "sklsh", "spherical", "ksh", "grh"])
 def test_codes_may_be_longer_than_the_vectors(name: str) -> None:
     rng = np.random.default_rng(2)

@@ -39,6 +39,7 @@ def small_counts(draw: st.DrawFn) -> tuple[list[int], list[int]]:
     return total, relevant
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(small_counts(), st.sampled_from([None, 1, 2, 3, 5, 8]), st.sampled_from(DENOMINATORS))
 @example(([1, 3, 2], [1, 0, 1]), 5, "hits")  # the best order has no second hit among the five

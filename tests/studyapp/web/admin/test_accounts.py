@@ -150,6 +150,7 @@ def test_a_password_is_its_accounts_alone_and_kept_as_a_hash(made: Made) -> None
     assert read_accounts(made.folder)["anna"].password.startswith("scrypt:")
 
 
+@pytest.mark.slow
 def test_a_link_for_a_password_works_once_and_a_new_one_ends_the_old(made: Made) -> None:
     old, new = (f"/admin/setup/{invite_account(made.folder, 'anna', 'viewer')}" for _ in range(2))
     browser = Browser(made.app)

@@ -173,6 +173,7 @@ def test_links_made_on_the_page_let_people_in_and_are_shown_once(make_lab: Calla
         assert lab.post(admin, "/admin/invite", count=wrong)[0] == 422
 
 
+@pytest.mark.slow
 def test_links_made_on_the_page_or_by_a_program_lead_into_the_group_that_was_chosen(
     make_lab: Callable[..., Lab],
 ) -> None:

@@ -29,6 +29,7 @@ kind = "long"
 """
 
 
+@pytest.mark.slow
 def test_who_knows_no_more_than_a_raters_id_neither_sees_nor_changes_their_answers(
     make_local: Callable[..., Made],
 ) -> None:
@@ -116,6 +117,7 @@ def test_an_answer_that_will_not_do_is_told_and_the_others_are_kept_on_the_page(
     assert "a word" in browser.page.text and answers(made) == ["", "", ""]
 
 
+@pytest.mark.slow
 def test_answers_are_kept_up_to_their_longest_and_can_be_changed(made: Made) -> None:
     browser = at_questions(made)
     browser.send(browser.page.form(), **{"question-age": "40,5", "question-eyes": "full", "question-say": "x" * 5000})

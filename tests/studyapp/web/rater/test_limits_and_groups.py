@@ -38,6 +38,7 @@ def run(*command: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["/join?who=new", "/", "personal"])
 def test_at_the_ceiling_newcomers_by_every_way_are_led_back_and_the_known_go_on(
     make_local: Callable[..., Made], link: str
@@ -59,6 +60,7 @@ def test_at_the_ceiling_newcomers_by_every_way_are_led_back_and_the_known_go_on(
     assert "1 of 1 raters wanted: nobody new is taken in." in run("status", made.folder)
 
 
+@pytest.mark.slow
 def test_who_consented_in_time_and_begins_too_late_finds_no_place_and_gets_one_when_there_is(
     make_local: Callable[..., Made],
 ) -> None:
@@ -78,6 +80,7 @@ def test_who_consented_in_time_and_begins_too_late_finds_no_place_and_gets_one_w
     assert slow.address == "/rate/1"
 
 
+@pytest.mark.slow
 def test_after_the_deadline_who_is_at_work_finishes_the_page_and_newcomers_are_closed_out(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +100,7 @@ def test_after_the_deadline_who_is_at_work_finishes_the_page_and_newcomers_are_c
     assert "passed; nobody new is taken in, and nothing is handed out" in run("status", made.folder)
 
 
+@pytest.mark.slow
 def test_with_as_many_ratings_as_wanted_every_page_at_hand_is_still_taken(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML + "[limits]\nratings = 8\n")
     people = [Browser(made.app) for _ in range(3)]
@@ -110,6 +114,7 @@ def test_with_as_many_ratings_as_wanted_every_page_at_hand_is_still_taken(make_l
     assert people[0].address == "/thanks" and made.rows() == 16
 
 
+@pytest.mark.slow
 def test_answers_links_and_balance_lead_into_groups(make_local: Callable[..., Made]) -> None:
     made = make_local(
         with_entry('rules = ["open", "crowd", "personal"]\nid_parameter = "who"\ngroup_parameter = "g"\n') + GROUPS

@@ -188,6 +188,7 @@ def test_who_decides_after_all_takes_the_place_that_was_opened_for_another(make_
     assert desk.surplus() == [(first, False), (first, False)]
 
 
+@pytest.mark.slow
 def test_who_decides_after_somebody_else_has_is_surplus(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(toml(page=4, k=1), base_queries=0, unique_queries=2))
     first, second = desk.newcomer("first"), desk.newcomer("second")
