@@ -35,6 +35,7 @@ class World:
     judges : each judge's grade of every pair, NaN where there is no answer, -inf where it was not given the pair
     queries, results : how many a study draws
     several : names of the judges that a mean may be of
+    decided : what was decided of the data, one sentence each
     """
 
     pairs: pd.DataFrame
@@ -42,6 +43,7 @@ class World:
     queries: int
     results: int
     several: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
 
     @cached_property
     def tables(self) -> dict[str, JudgeTable]:
@@ -64,6 +66,19 @@ class World:
         """All judges, those that are means of several too."""
         return [*self.judges, *(MEANS if self.several else [])]
 
+    @cached_property
+    def ids(self) -> tuple[np.ndarray, np.ndarray]:
+        """query_id and result_id of every pair."""
+        query, result = (self.pairs[name].to_numpy(dtype=object) for name in PAIR)
+        return query, result
+
+    @cached_property
+    def by_query(self) -> list[np.ndarray]:
+        """The rows of each query."""
+        codes, names = pd.factorize(self.pairs["query_id"])
+        order = np.argsort(codes, kind="stable")
+        return np.split(order, np.searchsorted(codes[order], np.arange(1, len(names))))
+
     def truth(self) -> dict[str, float]:
         """Every index over the whole collection."""
         relevance, score, judgment = (self.pairs[each].to_numpy() for each in ("relevant_share", "score", "judgment"))
@@ -78,13 +93,10 @@ class World:
 
     def study(self, random: np.random.Generator) -> np.ndarray:
         """Rows drawn and their probabilities given the query, float [2, pairs]."""
-        codes, names = pd.factorize(self.pairs["query_id"])
-        order = np.argsort(codes, kind="stable")
-        ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
         score = self.pairs["score"].to_numpy()
         rows, given = [], []
-        for query in random.choice(len(names), self.queries, replace=False):
-            of_query = order[ends[query] : ends[query + 1]]
+        for query in random.choice(len(self.by_query), self.queries, replace=False):
+            of_query = self.by_query[query]
             rank = np.argsort(np.argsort(-score[of_query])) + 1
             probability = inclusion_probabilities(1 / (rank + 9.0), self.results)
             drawn = systematic_sample(probability, random)
@@ -193,16 +205,33 @@ def of_folder(folder: Path, system: str | None, relevant: float | None, queries:
     )
     others = {name: grades for name, grades in by_name.items() if name != system}
     explains = {name: pd.Series(each).corr(pairs["relevant_share"]) ** 2 for name, each in others.items()}
-    best = others[max(explains, key=lambda name: np.nan_to_num(explains[name]))] if others else own
+    best = max(explains, key=lambda name: np.nan_to_num(explains[name])) if others else str(system)
     special = special_judges(
-        np.nan_to_num(best, nan=np.nanmin(best)), pairs["relevant_share"].to_numpy(), pairs["score"].to_numpy()
+        np.nan_to_num(by_name[best], nan=np.nanmin(by_name[best])),
+        pairs["relevant_share"].to_numpy(),
+        pairs["score"].to_numpy(),
     )
     known = pairs["query_id"].nunique()
     copies = 1 if known >= 10 * queries else 20
+    drawn = min(queries, copies * known)
+    decided = (
+        f"A rating of {cut:g} or more is relevant"
+        + (", more than the middle of the ratings (--relevant)." if relevant is None else "."),
+        f"{len(pairs):,} pairs of {known} queries have ratings, {ratings.groupby(PAIR).size().mean():.1f} each; "
+        f"{len(grades) - int(by_judge.notna().to_numpy().sum()):,} rows of judges are of other pairs or have no grade.",
+        f"A pair that a judge gave no grade counts as refused; {system}, whose ties are broken by chance, takes one "
+        "without a grade for its worst.",
+        f"Noise aside, judges that are no good are made of {best}, which explains most of people's judgments.",
+    )
+    if copies > 1:
+        decided += (
+            f"The collection is {copies} copies of these queries, so that a study of {drawn} can draw one of them more "
+            "than once: 95 % is then of samples from so many more queries like these.",
+        )
     many = pd.concat([pairs.assign(query_id=pairs["query_id"] + f"/{copy}") for copy in range(copies)])
     tiled = {name: np.tile(each, copies) for name, each in (others | special).items()}
     several = tuple(others) if len(others) > 5 else ()
-    return World(many.reset_index(drop=True), tiled, min(queries, copies * known), results, several)
+    return World(many.reset_index(drop=True), tiled, drawn, results, several, decided)
 
 
 WORLDS: dict[str, Callable[[Path], World]] = {"diras": diras, "viescore": viescore, "passages": passages}

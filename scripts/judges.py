@@ -31,13 +31,16 @@ import argparse
 import importlib.util
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from relstudy.analysis.judges.run import assist_scores
-from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.console import print_table, progress
@@ -48,6 +51,7 @@ from judge_worlds import PAIR, SEED, SHARED, WORLDS, World, of_folder
 
 INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
 NORMAL = float(special.ndtri(0.975))
+Ends = tuple[float, ...]
 PPI_PY = importlib.util.find_spec("ppi_py") is not None
 
 
@@ -83,42 +87,74 @@ def prediction_powered(
     return (low + high) / 2, (high - low) / 2
 
 
-def one_study(
-    world: World, name: str, random: np.random.Generator, replicates: int, sampled: bool
-) -> dict[str, dict[str, tuple[float, float, float]]]:
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a study drew: the same for every judge.
+
+    Parameters
+    ----------
+    rows, probability : of the drawn pairs, int64 and float [pairs]
+    pairs : as people judged them
+    system : the system that is scored, its `scores` of all pairs
+    """
+
+    rows: np.ndarray
+    probability: np.ndarray
+    pairs: JudgedPairs
+    system: Candidate
+    scores: pd.DataFrame
+    options: ScoringOptions
+
+    @classmethod
+    def drawn(cls, world: World, random: np.random.Generator, replicates: int) -> Study:
+        """Draw one from a collection."""
+        drawn, probability = world.study(random)
+        rows = drawn.astype(np.int64)
+        judged = world.pairs.iloc[rows].reset_index(drop=True)[[*PAIR, "judgment", "relevant_share"]]
+        columns = {"inclusion_probability": probability, "relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 1.0}
+        pairs = JudgedPairs.of(judged.assign(**columns))
+        options = ScoringOptions(replicates=replicates, measures=(), method="none", directions={"*": "higher"})
+        scores = world.pairs[[*PAIR, "score"]]
+        return cls(rows, probability, pairs, candidate_of(pairs, "system", scores, options), scores, options)
+
+
+def one_study(world: World, study: Study, name: str, sampled: bool) -> dict[str, dict[str, Ends]]:
     """Value and ends of every index by way: "people", "with the judge", and the rivals."""
-    drawn, given = world.study(random)
-    rows = drawn.astype(np.int64)
-    judged = world.pairs.iloc[rows].reset_index(drop=True)
-    columns = {"inclusion_probability": given, "relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 1.0}
-    pairs = JudgedPairs.of(judged[[*PAIR, "judgment", "relevant_share"]].assign(**columns))
-    options = ScoringOptions(replicates=replicates, measures=(), method="none", directions={"*": "higher"})
-    scores = world.pairs[[*PAIR, "score"]]
-    candidate = candidate_of(pairs, "system", scores, options)
-    judge = world.judged_by(name, pairs)
-    grades = judge.rating[judge.rows_of(*world.pairs[PAIR].to_numpy(dtype=object).T)]
-    if name in world.judges:
-        grades = np.where(np.isneginf(world.judges[name]), np.nan, world.judges[name])
+    judge = world.judged_by(name, study.pairs)
+    grades = world.judges[name] if name in world.judges else judge.rating[judge.rows_of(*world.ids)]
     if sampled:
-        judge = judge.without(set(judge.query_id) - set(pairs.queries))
-    helped = assist_scores(pairs, [candidate], {"system": scores}, judge, options, INDICES)
-    ends: dict[str, dict[str, tuple[float, float, float]]] = defaultdict(dict)
+        judge = judge.without(set(judge.query_id) - set(study.pairs.queries))
+    helped = assist_scores(study.pairs, [study.system], {"system": study.scores}, judge, study.options, INDICES)
+    ends: dict[str, dict[str, Ends]] = defaultdict(dict)
     for index in INDICES:
         figure = helped.systems["system"][index]
         for way, each in (("people alone", figure.people), ("relstudy", figure.estimate)):
             ends[way][index] = tuple(np.nan if v is None else v for v in (each.value, each.low, each.high))
-    for way, (value, half) in rivals(judged["relevant_share"].to_numpy(), rows, pairs.query, 1 / given, grades).items():
+    people = world.pairs["relevant_share"].to_numpy()[study.rows]
+    given = np.where(np.isneginf(grades), np.nan, grades)
+    for way, (value, half) in rivals(people, study.rows, study.pairs.query, 1 / study.probability, given).items():
         ends[way]["relevant_share"] = (value, value - half, value + half)
     return ends
 
 
 def simulate(
-    world: World, name: str, studies: int, replicates: int, sampled: bool = False, seed: int = SEED
-) -> dict[str, dict[str, np.ndarray]]:
-    """Every way's values and ends, float [studies, 3] by way and index; every judge meets the same studies."""
+    world: World, names: Sequence[str], studies: int, replicates: int, sampled: bool = False, seed: int = SEED
+) -> dict[str, dict[str, dict[str, np.ndarray]]]:
+    """By judge, every way's values and ends, float [studies, 3] by way and index; every judge meets the same studies
+    and the same replicates of them."""
     random = np.random.default_rng(seed)
-    runs = [one_study(world, name, random, replicates, sampled) for _ in range(studies)]
-    return {way: {index: np.array([run[way][index] for run in runs]) for index in runs[0][way]} for way in runs[0]}
+    runs: dict[str, list[dict[str, dict[str, Ends]]]] = {name: [] for name in names}
+    for _ in progress(range(studies), "studies"):
+        study = Study.drawn(world, random, replicates)
+        for name in names:
+            runs[name].append(one_study(world, study, name, sampled))
+    return {
+        name: {
+            way: {index: np.array([run[way][index] for run in of_judge]) for index in of_judge[0][way]}
+            for way in of_judge[0]
+        }
+        for name, of_judge in runs.items()
+    }
 
 
 def told(truth: float, ends: np.ndarray, people: np.ndarray) -> tuple[float, str, float, float]:
@@ -170,14 +206,16 @@ def main() -> None:
     except RelstudyError as error:
         parser.exit(1, f"judges.py: {error}\n")
     truth = world.truth()
+    for sentence in world.decided:
+        print(sentence)
     print("truth:", ", ".join(f"{index} {truth[index]:.3f}" for index in INDICES))
     print(
         f"{given.studies} studies of {world.queries} queries x {world.results} pairs, {given.replicates} replicates, "
         f"seed {given.seed}. Coverage, and width against people alone:"
     )
     brief, rows = [], []
-    for name in progress(given.judge or world.names, "judges"):
-        by_way = simulate(world, name, given.studies, given.replicates, given.sampled, given.seed)
+    names = given.judge or world.names
+    for name, by_way in simulate(world, names, given.studies, given.replicates, given.sampled, given.seed).items():
         people = by_way["people alone"]
         for way, label in (("people alone", "people alone"), ("relstudy", name)):
             figures = [told(truth[index], by_way[way][index], people[index]) for index in INDICES]

@@ -19,6 +19,8 @@ INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200
 """With more queries Spearman's rho, whose ranks no sum gives, goes without the jackknife: each query costs a replicate,
 and the jackknife's variance differs from the bootstrap's by something like one over the number of queries."""
+FEW_CELLS = 200_000
+"""Pairs times replicates that one thread counts in less time than it takes to start two."""
 
 
 class CorrelationBootstrap:
@@ -63,7 +65,8 @@ class CorrelationBootstrap:
         self.values, level = np.unique(judgment, return_inverse=True)
         self.level = level.astype(np.int64)
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
-        self._parts = chunks(times.shape[1], _width(len(self.values), times.shape[1]))
+        # wide enough to vectorise, narrow enough that a table of levels stays near the cache
+        self._parts = parts_of(len(row), times.shape[1], min(128, int(64e6 / (8 * max(len(self.values), 1)))))
         self.every = np.ones((times.shape[0], 1))
 
     @cached_property
@@ -200,6 +203,15 @@ def group_ends(ordered: np.ndarray) -> np.ndarray:
     return ends
 
 
-def _width(levels: int, replicates: int) -> int:
-    """Replicates per pass: wide enough to vectorise, narrow enough that a table of levels stays near the cache."""
-    return max(8, min(128, int(64e6 / (8 * max(levels, 1))), -(-replicates // 2) or 1))
+def parts_of(pairs: int, replicates: int, width: int) -> list[slice]:
+    """The replicates in parts of at most `width`, two or more for as many threads, one where pairs are so few that
+    threads would cost more than they save.
+
+    Examples
+    --------
+    >>> [len(parts_of(pairs, 1000, 128)) for pairs in (100, 10_000)]
+    [1, 8]
+    """
+    if pairs * replicates <= FEW_CELLS:
+        return [slice(0, replicates)]
+    return chunks(replicates, max(8, min(width, -(-replicates // 2))))

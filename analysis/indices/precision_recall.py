@@ -13,9 +13,9 @@ from functools import partial
 import numpy as np
 
 from relstudy.analysis.indices import kernels
-from relstudy.analysis.indices.correlation import group_ends
+from relstudy.analysis.indices.correlation import group_ends, parts_of
 from relstudy.analysis.indices.without_query import retrieval_without
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
 
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
@@ -134,6 +134,7 @@ class Retrieval:
     times : how much a pair counts in each replicate, float64 [rows, replicates] (`relstudy.analysis.resampling.draws`)
     queries : how many queries the pairs are of; None takes the number of rows in use
     left_out : each query of the pairs left out, for the jackknife; None: the bootstrap alone
+    guard : whether intervals of proportions with few hits or misses are to be widened
     """
 
     def __init__(
@@ -143,13 +144,15 @@ class Retrieval:
         times: np.ndarray,
         queries: int | None = None,
         left_out: LeftOut | None = None,
+        guard: bool = True,
     ) -> None:
         self.left_out = left_out
+        self.guard = guard
         self.row = row.astype(np.int64)
         self.relevant = relevant.astype(np.float64)
         self.times = times
         self.queries = len(np.unique(row)) if queries is None else queries
-        self._parts = chunks(times.shape[1], max(1, min(128, -(-times.shape[1] // 2))))
+        self._parts = parts_of(len(row), times.shape[1], 128)
 
     @property
     def undefined(self) -> str | None:
@@ -270,6 +273,8 @@ class Retrieval:
         weight : float [pairs]; a pair of weight 0 is not among them
         among : bool [pairs], or None for all
         """
+        if not self.guard:
+            return BootstrapStatistic(value, replicates, self.undefined, clusters=self.queries, left_out=left_out)
         inside = weight > 0 if among is None else among & (weight > 0)
         weights, hits = weight[inside], hit[inside]
         many, size = float(hits.sum()), len(weights)

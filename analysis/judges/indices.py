@@ -45,7 +45,8 @@ class PairSet:
     def retrieval(self, relevance: np.ndarray, cuts: Cuts) -> Figures:
         """Average precision, normalised rank, relevant share, and precision and recall at the cuts."""
         own = None if self.own is None else np.full(len(self.row), self.own)
-        return _retrieval(Retrieval(self.row, relevance, self.times), self.ranking, self.weight, own, cuts)
+        pairs = Retrieval(self.row, relevance, self.times, guard=False)
+        return _retrieval(pairs, self.ranking, self.weight, own, cuts)
 
     def correlations(
         self, judgment: np.ndarray, spread: np.ndarray, order: np.ndarray, wanted: tuple[str, ...]
@@ -81,10 +82,10 @@ def terms_of(
     mapped = ranking
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
-    terms = _terms(universe, candidate, ranking, mapped, used, indices)
+    terms, whole = _terms(universe, candidate, ranking, mapped, used, indices)
     if universe.left_out is None:
         return terms
-    left_out = _terms(universe.left_out, candidate, ranking, mapped, used, indices)
+    left_out, _ = _terms(universe.left_out, candidate, ranking, mapped, used, indices, whole)
     least = least_errors(universe, terms, ranking, mapped)
     queries = np.unique(universe.context.pairs.query[used])
     return {
@@ -99,34 +100,44 @@ def _terms(
     mapped: np.ndarray,
     used: np.ndarray,
     indices: Collection[str] | None,
-) -> dict[str, Terms]:
-    context, worth = universe.context, universe.worth
+    whole: Figures | None = None,
+) -> tuple[dict[str, Terms], Figures | None]:
+    """Without those of the jackknife; and the figures of the whole collection where they are the same in every
+    replicate, so that `whole` can spare them the next time."""
+    context = universe.context
     correlations = tuple(name for name in CORRELATIONS if indices is None or name in indices)
     cuts = _cuts(universe, candidate, ranking, used)
+
+    def of_pairs(
+        table_row: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None
+    ) -> Figures:
+        pairs = PairSet(row, times, weight, own, ranking[table_row], mapped[table_row])
+        worth = universe.worth.of(table_row)
+        figures = pairs.retrieval(worth.relevance, cuts)
+        return figures | pairs.correlations(worth.judgment, worth.spread, worth.order, correlations)
+
     people = _of_people(universe, candidate, used, cuts, correlations)
     both = used & universe.given
-    rows = universe.row_of_judged[both]
-    sets = [(rows, context.draws.row[both], context.draws.times, context.design[both], context.own)]
+    judged = (universe.row_of_judged[both], context.draws.row[both], context.draws.times, context.design[both])
+    by_set = [of_pairs(*judged, context.own)]
     if not universe.judged_alone:
         own = 1.0 if np.isfinite(context.pairs.fraction).all() else None
         query = universe.query_of_row[universe.sampled]
-        sets.append((universe.sampled, query, context.draws.between, universe.sampled_weight, own))
+        by_set.append(of_pairs(universe.sampled, query, context.draws.between, universe.sampled_weight, own))
         if universe.beyond:
-            row, times = universe.collection_times
-            sets.append((np.arange(len(ranking)), row, times, universe.weight, 1.0))
-    by_set = []
-    for of_table, row, times, weight, own in sets:
-        pairs = PairSet(row, times, weight, own, ranking[of_table], mapped[of_table])
-        figures = pairs.retrieval(worth.relevance[of_table], cuts)
-        said = (worth.judgment[of_table], worth.spread[of_table], worth.order[of_table])
-        figures |= pairs.correlations(*said, correlations)
-        by_set.append(figures)
+            if whole is None:
+                row, times = universe.collection_times
+                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0)
+                whole = figures if times.shape == (1, 1) and cuts.varying is None else None
+            else:
+                figures = whole
+            by_set.append(figures)
     replicates = context.draws.counts.shape[1]
     return {
         name: Terms(figure, *(_in_every_replicate(each[name], replicates) for each in by_set))
         for name, figure in people.items()
         if indices is None or name in indices
-    }
+    }, whole
 
 
 def _cuts(universe: Universe, candidate: Candidate, ranking: np.ndarray, used: np.ndarray) -> Cuts:

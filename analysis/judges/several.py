@@ -84,8 +84,7 @@ def mean_of_judges(judges: Sequence[JudgeTable], pairs: JudgedPairs, best: int |
     ranked = sorted(
         ((_member(judge, pairs), judge) for judge in judges), key=lambda each: (-each[0].r_squared, each[0].name)
     )[:wanted]
-    ids = [pd.MultiIndex.from_arrays([judge.query_id, judge.result_id], names=PAIR) for _, judge in ranked]
-    common = reduce(lambda left, right: left[left.isin(right)], ids)
+    common = reduce(lambda left, right: left[left.isin(right)], (judge.ids for _, judge in ranked))
     names = ", ".join(member.name for member, _ in ranked)
     if not len(common):
         raise RelstudyError(f"no pair was given to all of these judges: {names}")

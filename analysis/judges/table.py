@@ -56,12 +56,21 @@ class JudgeTable:
         return np.isfinite(self.rating)
 
     @cached_property
-    def _pairs(self) -> pd.MultiIndex:
-        return pd.MultiIndex.from_arrays([self.query_id, self.result_id])
+    def ids(self) -> pd.MultiIndex:
+        """The pairs' query_id and result_id."""
+        return pd.MultiIndex.from_arrays([self.query_id, self.result_id], names=PAIR)
+
+    @cached_property
+    def queries(self) -> tuple[np.ndarray, pd.Index]:
+        """Each pair's number among the queries, int64 [pairs], and the queries in their order."""
+        codes, names = pd.factorize(self.query_id)
+        return codes.astype(np.int64), pd.Index(names)
 
     def rows_of(self, query_id: np.ndarray, result_id: np.ndarray) -> np.ndarray:
         """Each given pair's row of this table, int64, -1 where the judge was not given it."""
-        rows: np.ndarray = self._pairs.get_indexer(pd.MultiIndex.from_arrays([query_id, result_id])).astype(np.int64)
+        if len(query_id) == len(self) and (query_id == self.query_id).all() and (result_id == self.result_id).all():
+            return np.arange(len(self))  # the same pairs in the same order, which takes no index
+        rows: np.ndarray = self.ids.get_indexer(pd.MultiIndex.from_arrays([query_id, result_id])).astype(np.int64)
         return rows
 
     def without(self, queries: Collection[str]) -> JudgeTable:

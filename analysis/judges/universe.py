@@ -40,6 +40,10 @@ class Worth:
         variance: np.ndarray = np.maximum(self.square - self.judgment**2, 0.0)
         return variance
 
+    def of(self, row: np.ndarray) -> Worth:
+        """Of some rows."""
+        return Worth(self.relevance[row], self.judgment[row], self.square[row], self.order[row])
+
 
 class Universe:
     """A judge's pairs beside the judged pairs of a scoring run.
@@ -72,7 +76,8 @@ class Universe:
                 "of other pairs"
             )
         names = pd.Index(pairs.queries)
-        self.query_of_row = names.get_indexer(pd.Index(judge.query_id)).astype(np.int64)
+        codes, of_judge = judge.queries
+        self.query_of_row = names.get_indexer(of_judge).astype(np.int64)[codes]
         self.sampled = np.flatnonzero(self.query_of_row >= 0)
         self.weight = 1.0 / judge.probability
 
@@ -121,11 +126,9 @@ class Universe:
         """How much each row counts in replicates of the whole, and its row of that; ones where it is no sample."""
         if self.jackknife or (self.judge.probability == 1.0).all():
             return np.zeros(len(self.judge), dtype=np.int64), np.ones((1, 1))
-        codes, names = pd.factorize(self.judge.query_id)
+        codes, names = self.judge.queries
         replicates = self.context.draws.counts.shape[1]
-        return codes.astype(np.int64), query_counts(
-            len(names), replicates, np.random.default_rng([self.context.options.seed, 3])
-        )
+        return codes, query_counts(len(names), replicates, np.random.default_rng([self.context.options.seed, 3]))
 
     @cached_property
     def worth(self) -> Worth:
@@ -156,16 +159,16 @@ class Universe:
         RelstudyError
             where it has no score for some of them, unless its policy ranks such results last
         """
-        have = pd.MultiIndex.from_arrays([scores["query_id"].astype(object), scores["result_id"].astype(object)])
-        row = have.get_indexer(pd.MultiIndex.from_arrays([self.judge.query_id, self.judge.result_id]))
-        missing = row < 0
-        values = np.where(missing, np.nan, scores["score"].to_numpy(dtype=float)[row])
+        row = self.judge.rows_of(scores["query_id"].to_numpy(dtype=object), scores["result_id"].to_numpy(dtype=object))
+        values, missing = np.full(len(self.judge), np.nan), np.ones(len(self.judge), dtype=bool)
+        values[row[row >= 0]] = scores["score"].to_numpy(dtype=float)[row >= 0]
+        missing[row[row >= 0]] = False
         if not missing.any():
             return values
         first = int(np.flatnonzero(missing)[0])
         if candidate.coverage.policy != "worst":
             raise RelstudyError(
-                f"system {candidate.name!r} has no score for {int(missing.sum())} of the {len(row)} pairs that the "
+                f"system {candidate.name!r} has no score for {int(missing.sum())} of the {len(missing)} pairs that the "
                 f"judge {self.judge.name} was given, such as ({self.judge.query_id[first]}, "
                 f"{self.judge.result_id[first]}); its table must hold them all (--policy worst ranks those that it "
                 "does not return last)"

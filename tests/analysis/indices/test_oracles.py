@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from relstudy.analysis.indices import precision_recall as pr
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, query_counts
 from relstudy.analysis.resampling.draws import LeftOut, each_query_left_out
 from relstudy.analysis.resampling.spread import SHARE, Spread, proportion_interval
 from relstudy.analysis.scoring.by_query import pearson_within, within_queries
@@ -133,7 +133,7 @@ def test_kendalls_replicates_vary_as_tau_of_the_resampled_pairs_does(weighted: b
 def test_correlations_do_not_depend_on_how_replicates_are_cut_into_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     data = study(5)
     whole = CorrelationBootstrap(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
-    monkeypatch.setattr("relstudy.analysis.indices.correlation._width", lambda levels, replicates: 7)
+    monkeypatch.setattr("relstudy.analysis.indices.correlation.parts_of", lambda pairs, many, width: chunks(many, 7))
     cut = CorrelationBootstrap(data["query"], data["judgment"], data["counts"]).correlate(data["score"])
     for name in whole:
         np.testing.assert_allclose(whole[name].replicates, cut[name].replicates, rtol=0, atol=TIGHT)

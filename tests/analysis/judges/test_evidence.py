@@ -27,7 +27,7 @@ def test_a_good_judge_of_the_whole_collection_takes_a_third_off_and_alone_a_circ
 ) -> None:
     world = script.WORLDS["diras"](DATA, copies=8)
     truth = world.truth()
-    good = script.simulate(world, "gpt-4", STUDIES, REPLICATES)
+    good = script.simulate(world, ["gpt-4"], STUDIES, REPLICATES)["gpt-4"]
     covered = []
     for index in ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank"):
         _, low, high = good["relstudy"][index].T
@@ -37,6 +37,6 @@ def test_a_good_judge_of_the_whole_collection_takes_a_third_off_and_alone_a_circ
         covered += [np.mean((low <= truth[index]) & (truth[index] <= high))]
     # 60 intervals of 95 %, five to a study: fewer than 80 % would be three standard errors of the studies off
     assert np.mean(covered) > 0.8
-    circular = script.simulate(world, "circular", 4, REPLICATES)
+    circular = script.simulate(world, ["circular"], 4, REPLICATES)["circular"]
     _, low, _ = circular["judge alone"]["relevant_share"].T
     assert (low > truth["relevant_share"]).all()

@@ -34,7 +34,7 @@ def test_every_index_of_a_study_of_ones_own_pairs_is_estimated_with_the_mean_of_
     assert world.pairs["query_id"].nunique() == 160 and set(world.pairs["relevant_share"]) == {0, 0.5, 1}
     assert "mean of the best five" in world.names and "system" not in world.names
     truth = world.truth()
-    ends = script.simulate(world, "mean of the best five", 1, 20)["relstudy"]
+    ends = script.simulate(world, ["mean of the best five"], 1, 20)["mean of the best five"]["relstudy"]
     assert all(np.isfinite(ends[index]).all() and 0 < truth[index] < 1 for index in script.INDICES)
 
 
