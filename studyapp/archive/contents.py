@@ -82,7 +82,9 @@ def make_archive(
     files["columns.csv"] = _dictionary(tables)
     notes = []
     try:
-        files |= _comparison(files)
+        comparison, systems = _comparison(files)
+        files |= comparison
+        notes.append(f"{COMPARISON} holds every system in scores/: {', '.join(systems)}.")
     except RelstudyError as error:
         notes.append(f"There is no {COMPARISON} for `relstudy score NEW --against`: {error}.")
     if missing := about.missing():
@@ -136,8 +138,8 @@ def _figures(folder: Path, codes: NewCodes) -> dict[str, bytes]:
     return {f"figures/{name}": f"{codes.in_text(text)}\n".encode() for name, text in figures.items()}
 
 
-def _comparison(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The saved comparison that `relstudy score NEW --against` reads, made of the archive's own tables."""
+def _comparison(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
+    """The saved comparison that `relstudy score NEW --against` reads, made of the archive's own tables; its systems."""
     from relstudy.analysis.scoring.judged import JudgedPairs
     from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.analysis.scoring.proposers import with_proposers
@@ -162,7 +164,7 @@ def _comparison(files: Mapping[str, bytes]) -> dict[str, bytes]:
         pairs, options = JudgedPairs.of(judged), ScoringOptions()
         candidates, _ = candidates_of(scores, pairs, options, fitted)
         save_comparison(pairs, candidates, options, folder / COMPARISON)
-        return {COMPARISON: (folder / COMPARISON).read_bytes()}
+        return {COMPARISON: (folder / COMPARISON).read_bytes()}, [candidate.name for candidate in candidates]
 
 
 def _unpack(files: Mapping[str, bytes], folder: Path) -> None:

@@ -172,6 +172,7 @@ def test_the_same_study_and_day_give_the_same_bytes_and_a_folder_the_same_files(
 
 def test_what_was_left_out_is_said_on_standard_output_and_in_the_archive(rated: Path, zipped: Path) -> None:
     printed = json.loads(run("archive", rated, "-o", rated.parent / "third.zip", "--json").stdout)
+    assert printed["notes"][0] == "comparison.json holds every system in scores/: old, older."
     assert any("answers to the exit questions" in phrase for phrase in printed["left_out"])
     assert any("entry.passphrase" in phrase and "judges" in phrase for phrase in printed["left_out"])
     assert any("--license" in note for note in printed["notes"])
