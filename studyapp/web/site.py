@@ -94,10 +94,11 @@ class Site:
         if "served" not in g:
             with self.store.read_one() as connection:
                 head = read_head(connection)
-            if self._served is None or self._served.version.number != head.version:
+            served = self._kept(head)
+            if served is None:
                 with self.store.read() as connection:
-                    self._served = Served(read_version(connection, self.folder, self.secret))
-            g.served = self._served
+                    served = self._read(connection)
+            g.served = served
         return cast(Served, g.served)
 
     def answer_without_database(self) -> None:
@@ -131,10 +132,22 @@ class Site:
         """A transaction in which, and after which, this request sees one version and one state of the study."""
         with self.store.write() as connection:
             head = join_version(connection)
-            if self._served is None or self._served.version.number != head.version:
-                self._served = Served(read_version(connection, self.folder, self.secret))
-            g.served, g.state = self._served, self._shown_state(head)
+            g.served = self._kept(head) or self._read(connection)
+            g.state = self._shown_state(head)
             yield connection
+
+    def _kept(self, head: Head) -> Served | None:
+        """The version that the database has, where this process has read it already.
+
+        What is kept is read once: another thread may replace it between two looks, also by the version before.
+        """
+        kept = self._served
+        return kept if kept is not None and kept.version.number == head.version else None
+
+    def _read(self, connection: Transaction) -> Served:
+        """The newest version, which is kept."""
+        served = self._served = Served(read_version(connection, self.folder, self.secret))
+        return served
 
     def visit(self, connection: Transaction, rater: Rater, now: float) -> Visit:
         """A rater at work in a transaction of this study's database."""

@@ -13,12 +13,14 @@ from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import change_study, prepare
+from relstudy.studyapp.assignment.versions import read_head
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import assignments, ratings
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app
+from relstudy.studyapp.web.site import Site
 from relstudy.studyapp.web.starting import take_over
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
@@ -80,6 +82,27 @@ def test_a_change_is_taken_over_by_running_servers_at_once(make_study: Callable[
     table = ratings_table(made.store, Study.load(made.folder))
     assert table.groupby("scale_high")["rating"].max().to_dict() == {5: 3, 9: 9}
     assert set(table.loc[table["scale_high"] == 9, "version"]) == {2}
+
+
+def test_a_thread_that_has_read_the_version_before_changes_no_transaction_of_the_newer_one(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local(ALL, base_queries=0, unique_queries=1)
+    here: Site = made.app.extensions["relstudy"]
+    with made.app.app_context():
+        old = here.served
+    edit_toml(made, NINE)
+    change_study(made.folder, made.store)
+
+    def kept(site: Site, name: str, value: object) -> None:
+        object.__setattr__(site, name, old if name == "_served" else value)
+
+    # as if somebody else put the version before where both keep it, as soon as the newer one is there
+    monkeypatch.setattr(Site, "__setattr__", kept)
+    with made.app.app_context(), here.write() as connection:
+        assert here.version == read_head(connection).version == 2
+    with made.app.app_context():
+        assert here.version == 2
 
 
 def test_a_form_of_the_page_as_it_was_is_not_saved_and_the_page_is_shown_as_it_is(
