@@ -75,7 +75,7 @@ _ANSWERED = (
 
 
 class LockedError(Exception):
-    """The rater has finished; this page can no longer be changed."""
+    """The rater has finished, or this page was answered in another browser; it can no longer be changed."""
 
 
 def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str, float | None]:
@@ -85,11 +85,13 @@ def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str,
 
 @dataclass(frozen=True)
 class Showing:
-    """One showing of a page: the form's token, the seconds spent on each result, and the version it was asked under."""
+    """One showing of a page: the form's token, the seconds spent on each result, the version it was asked under, and
+    whether who sent it may change what was answered."""
 
     form: str
     seconds: float
     version: int | None = None
+    may_change: bool = True
 
 
 def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | None], showing: Showing) -> None:
@@ -106,7 +108,7 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
     Raises
     ------
     LockedError
-        when the rater has finished and an answer differs from the one that counts
+        when an answer differs from the one that counts, and the rater has finished or may not change it
     """
     connection = visit.connection
     counts: dict[str, Any] = {}
@@ -124,7 +126,7 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
                 continue
             if last.form != showing.form and (pair_id, showing.form, rating) in processed:
                 continue  # an old form sent again after a later change: it had its say
-            if assignment.position <= visit.rater.locked_to:
+            if assignment.position <= visit.rater.locked_to or not showing.may_change:
                 raise LockedError
         rows.append(
             {

@@ -125,7 +125,8 @@ def _endings(rater: Rater) -> list[Shown]:
         page = end_page(outcome, rater)
         return Shown(outcome, page.heading, lambda: show("message.html", page))
 
-    leaving = [Shown("withdraw", here.texts("withdraw.heading"), lambda: show("withdraw.html", withdraw_view(), rater))]
+    heading = here.texts("withdraw.heading")
+    leaving = [Shown("withdraw", heading, lambda: show("withdraw.html", withdraw_view(rater), rater))]
     limits = here.study.limits
     is_limited = bool(here.study.groups) or limits.raters is not None or limits.ratings is not None
     with_thanks = ("undecided", "failed_checks", *(() if is_limited else ("full",)))

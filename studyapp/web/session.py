@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import secrets
-import time
 from typing import Any, NoReturn
 
 from flask import abort, make_response, redirect, request, session
 
 from relstudy.studyapp.assignment.raters import Rater, read_rater
-from relstudy.studyapp.assignment.sequence import RaterPage, find_rater_page
+from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web.site import current_site
+
+MOST_GIVEN = 100  # pages that a browser's cookie remembers
 
 
 def current_rater() -> Rater | None:
@@ -68,23 +69,36 @@ def rater_page(position: int) -> RaterPage | None:
 def sign_in(rater: Rater, *, by_id_alone: bool = False) -> None:
     """Make this browser the rater's; whatever the session held before is dropped.
 
-    With `by_id_alone` it has shown nothing but a platform's id, and the rater had begun in another browser.
+    With `by_id_alone` it has shown nothing but a platform's id, which others know; this counts until the rater begins,
+    in this browser.
     """
     session.clear()
     session["rater"] = [rater.id, rater.session_key]
     if by_id_alone:
-        session["by_id"] = time.time()
+        session["by_id"] = True
     session.permanent = True
 
 
-def came_by_id_alone() -> bool:
+def begin_here() -> None:
+    """The rater begins in this browser: what is given from now on is theirs who sits here."""
+    session.pop("by_id", None)
+
+
+def came_by_id_alone(rater: Rater) -> bool:
     """Whether this browser may be a stranger's who knows a rater's id, and what the rater gave elsewhere not theirs."""
-    return "by_id" in session
+    return "by_id" in session and rater.started_at is not None
 
 
-def given_elsewhere(moment: float | None) -> bool:
-    """Whether what was answered at a moment, before this browser came, may be of somebody else than who asks."""
-    return moment is not None and came_by_id_alone() and moment <= session["by_id"]
+def given_elsewhere(assignment: Assignment) -> bool:
+    """Whether a page's answers may be of somebody else than who asks: it was not this browser that gave them."""
+    is_known = "by_id" not in session or assignment.id in session.get("given", ())
+    return assignment.answered_at is not None and not is_known
+
+
+def note_given(assignment: Assignment) -> None:
+    """This browser has answered a page, and may see and change it though it came by an id alone."""
+    if "by_id" in session and assignment.id not in session.get("given", ()):
+        session["given"] = [*session.get("given", ()), assignment.id][-MOST_GIVEN:]
 
 
 def pending() -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ def questions() -> ResponseReturnValue:
 
 def _may_be_anothers(rater: Rater) -> bool:
     """Whether the answers may be of somebody else than who asks, and are neither shown nor changed."""
-    return session.came_by_id_alone() and rater.answered_at is not None
+    return session.came_by_id_alone(rater) and rater.answered_at is not None
 
 
 def questions_view(answers: Mapping[str, str], errors: Mapping[str, str]) -> QuestionsPage:

@@ -199,7 +199,7 @@ def agree() -> ResponseReturnValue:
             if returning is not None:  # by an id alone: what was answered is neither shown nor changed
                 lock_answered(current_site().visit(connection, returning, now))
         record_consent(connection, rater, now, current_site().version, agreed)
-    session.sign_in(rater, by_id_alone=rater.started_at is not None)
+    session.sign_in(rater, by_id_alone=rater.entry in PLATFORM_RULES)
     return redirect("/instructions", 303)
 
 

@@ -7,6 +7,7 @@ from relstudy.studyapp.assignment.places import take_place
 from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.locked_visit import locked_visit
 from relstudy.studyapp.web.site import current_site
 
@@ -30,6 +31,7 @@ def advance(rater_id: int) -> Step:
             if place.outcome:
                 return Step("no-place")
             start(visit)
+            session.begin_here()
         return move_on(visit, hand_out=hand_out)
 
 

@@ -32,7 +32,7 @@ def practice(position: int) -> ResponseReturnValue:
     assignment = page.assignment
     if assignment is None or assignment.kind != "practice" or assignment.answered_at is None:
         return redirect("/rate")
-    if session.given_elsewhere(assignment.answered_at):
+    if session.given_elsewhere(assignment):
         return redirect("/rate")
     return show("practice.html", feedback_page(assignment, read_choices(assignment), "/rate"), page.rater)
 

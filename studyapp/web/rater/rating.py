@@ -61,7 +61,7 @@ def rate(position: int) -> ResponseReturnValue:
     if assignment is None or (assignment.answered_at is None and page.too_early):
         return redirect("/rate")
     here = current_site()
-    if not can_be_shown(assignment):
+    if session.given_elsewhere(assignment) or not can_be_shown(assignment):
         return redirect("/rate")
     choices: dict[str, str] = {}
     if assignment.answered_at is not None:
@@ -109,24 +109,27 @@ def save(position: int) -> ResponseReturnValue:
             return refusal_page("form", 400, again=False)
         is_as_shown = asked_on(assignment).endswith(f"-{shown.asked}")
         answers, typed, errors = _answers(assignment)
+        may_change = not session.given_elsewhere(assignment)
         hand_out = here.state == "open"
         if is_as_shown and not errors:
             seconds = _seconds(visit.now - shown.at) / len(answers)
             try:
-                submit(visit, assignment, answers, Showing(form, seconds, shown.version))
+                submit(visit, assignment, answers, Showing(form, seconds, shown.version, may_change))
             except LockedError:
                 return refusal_page("locked", 409, again=False)
             step = move_on(visit, hand_out=hand_out)
             at_once = PAGE in request.headers and step.name == "rate"
             following = open_page(visit, step.position, hand_out=hand_out) if at_once else None
     if not is_as_shown:
-        chosen = read_choices(assignment) if assignment.answered_at is not None else {}
+        chosen = read_choices(assignment) if assignment.answered_at is not None and may_change else {}
         changed = build_rating_page(page, assignment, chosen, message=here.texts("rate.changed"))
         return show("rate.html", changed, page.rater), 409
     if errors:
         message = next(iter(errors.values()))
         refused = build_rating_page(page, assignment, typed, form=form, message=message, errors=errors)
         return show("rate.html", refused, page.rater), 422
+    if may_change:
+        session.note_given(assignment)
     if assignment.kind == "practice":
         return redirect(f"/practice/{position}", 303)
     if step.name != "rate" and not hand_out:

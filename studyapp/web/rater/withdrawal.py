@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import set_aside
 from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import end_page, show
 from relstudy.studyapp.web.site import current_site
@@ -25,13 +26,13 @@ def ask() -> ResponseReturnValue:
     if not current_site().study.withdrawal:
         abort(404)
     rater = session.consented_rater()
-    return redirect("/consent") if rater is None else show("withdraw.html", withdraw_view(), rater)
+    return redirect("/consent") if rater is None else show("withdraw.html", withdraw_view(rater), rater)
 
 
-def withdraw_view() -> WithdrawPage:
+def withdraw_view(rater: Rater) -> WithdrawPage:
     """What becomes of what was stored."""
     here = current_site()
-    way = "by_id" if here.study.withdrawal == "delete" and session.came_by_id_alone() else here.study.withdrawal
+    way = "by_id" if here.study.withdrawal == "delete" and session.came_by_id_alone(rater) else here.study.withdrawal
     return WithdrawPage(here.texts(f"withdraw.text.{way}"))
 
 
@@ -51,7 +52,7 @@ def withdraw() -> ResponseReturnValue:
         return redirect("/withdraw", 303)
     here = current_site()
     with suppress(RelstudyError):  # sent twice at once: gone is gone
-        if here.study.withdrawal == "keep" or session.came_by_id_alone():
+        if here.study.withdrawal == "keep" or session.came_by_id_alone(rater):
             set_aside.withdraw(here.store, rater.rater_id)
         else:
             page = replace(end_page(set_aside.WITHDREW, rater), text=here.texts("withdrew.deleted"))

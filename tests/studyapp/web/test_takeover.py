@@ -36,6 +36,44 @@ def test_a_known_platform_id_shows_and_changes_no_answers_in_another_browser(mak
     assert len(ratings_table(made.store, Study.load(made.folder), history=True)) == 4
 
 
+@pytest.mark.slow
+def test_who_consents_by_an_id_before_its_rater_begins_neither_sees_nor_changes_what_they_give(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(PROLIFIC.replace('contact = "', 'withdrawal = "delete"\ncontact = "'), base_queries=0)
+    owner, early, late = (Browser(made.app, REMOTE_ADDR=f"192.0.2.{number}") for number in range(3))
+    for browser in (early, owner):
+        browser.get("/join?PROLIFIC_PID=known&SESSION_ID=one")
+        browser.send(browser.page.form(), agree="yes")
+    owner.send(owner.page.form())
+    late.join("/join?PROLIFIC_PID=known&SESSION_ID=guessed")
+    strangers = [(browser, browser.get("/rate/1") and browser.filled("5")) for browser in (early, late)]
+    owner.rate()
+    for browser, form in strangers:
+        browser.post("/rate/1", form)
+        assert browser.status == 409, "a form that was opened before"
+        browser.post("/rate/1", {name: "3" if value == "5" else value for name, value in form.items()})
+        browser.get("/rate/1")
+        assert browser.address == "/rate/2", "nor when the answers were guessed"
+    early.get("/withdraw")
+    early.send(early.page.form(), sure="yes")
+    table = ratings_table(made.store, Study.load(made.folder), history=True)
+    assert table["rating"].tolist() == [3.0] * 4, "marked as withdrawn, and not gone"
+
+
+@pytest.mark.slow
+def test_a_browser_that_came_by_an_id_goes_back_to_its_own_pages(make_local: Callable[..., Made]) -> None:
+    made = make_local(PROLIFIC.replace("pairs_per_rater = 8", "pairs_per_rater = 16"), base_queries=0)
+    owner, phone = Browser(made.app), Browser(made.app)
+    for browser in (owner, phone):
+        browser.join("/join?PROLIFIC_PID=known")
+        browser.rate()
+    phone.get("/rate/2")
+    assert phone.address == "/rate/2" and phone.page.form("/rate/2").fields["rating-1"] == "3"
+    phone.rate(lambda name, number: "4")
+    assert made.rows() == 12
+
+
 def test_a_known_platform_id_is_answered_like_an_unknown_one(make_local: Callable[..., Made]) -> None:
     made = make_local(PROLIFIC)
     Browser(made.app).join("/join?PROLIFIC_PID=known")
