@@ -95,6 +95,11 @@ def given_elsewhere(assignment: Assignment) -> bool:
     return assignment.answered_at is not None and not is_known
 
 
+def has_given() -> bool:
+    """Whether there may be pages that this browser has answered."""
+    return "by_id" not in session or bool(session.get("given"))
+
+
 def note_given(assignment: Assignment) -> None:
     """This browser has answered a page, and may see and change it though it came by an id alone."""
     if "by_id" in session and assignment.id not in session.get("given", ()):

@@ -12,7 +12,6 @@ from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.next_page import lock_answered
 from relstudy.studyapp.assignment.places import turns_away
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.assignment.screening import needs_screening
@@ -196,8 +195,6 @@ def agree() -> ResponseReturnValue:
             if outcome:
                 return show("message.html", end_page(outcome)), 503
             rater = returning or enrol(connection, current_site().study, **arrival, now=now)
-            if returning is not None:  # by an id alone: what was answered is neither shown nor changed
-                lock_answered(current_site().visit(connection, returning, now))
         record_consent(connection, rater, now, current_site().version, agreed)
     session.sign_in(rater, by_id_alone=rater.entry in PLATFORM_RULES)
     return redirect("/instructions", 303)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from relstudy.common.scales import show_value
 from relstudy.studyapp.assignment.answers import read_answers
+from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.duration import seconds_per_page
@@ -57,11 +58,15 @@ def build_rating_page(
         form=form or here.signer.form(session.name(rater), assignment.id, asked_on(assignment)),
         action=f"/rate/{assignment.position}",
         earlier=earlier,
-        back=f"/rate/{assignment.position - 1}" if assignment.position > rater.locked_to + 1 else "",
+        back=f"/rate/{assignment.position - 1}" if _may_go_back(assignment, rater) else "",
         onward="/rate" if earlier else "",
         preload=_pictures(here, page.upcoming or []),
         message=message,
     )
+
+
+def _may_go_back(assignment: Assignment, rater: Rater) -> bool:
+    return assignment.position > rater.locked_to + 1 and session.has_given()
 
 
 def can_be_shown(assignment: Assignment) -> bool:

@@ -31,7 +31,9 @@ def test_a_known_platform_id_shows_and_changes_no_answers_in_another_browser(mak
     other.join("/join?PROLIFIC_PID=known&SESSION_ID=guessed")
     assert other.address == "/rate/2", "the same person may go on elsewhere"
     other.get("/rate/1")
-    assert other.address != "/rate/1"
+    assert other.address == "/rate/2" and "/rate/1" not in other.page.links
+    owner.get("/rate/1")
+    assert owner.address == "/rate/1", "nor does it keep its rater from going back"
     assert people(made) == 1
     assert len(ratings_table(made.store, Study.load(made.folder), history=True)) == 4
 
