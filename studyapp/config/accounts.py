@@ -75,6 +75,8 @@ def read_accounts(folder: Path) -> dict[str, Account]:
         raise RelstudyError(
             f"{path}: this is no list of accounts; restore it, or remove it and make them anew"
         ) from None
+    except OSError as error:
+        raise RelstudyError(f"{path}: cannot be read ({error.strerror})") from None
     return {account.name: account for account in accounts}
 
 

@@ -12,6 +12,7 @@ from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import FIRST, account_of_link, choose_password, read_accounts
 from relstudy.studyapp.config.secret import write_private
 from relstudy.studyapp.web import session
@@ -94,7 +95,12 @@ def check() -> ResponseReturnValue:
         abort(429)
     found = find_account(name or FIRST)
     account = found[0] if found is not None and found[0].password else None
-    holds = check_password_hash(account.password if account else _nobodys_hash(), request.form.get("password", ""))
+    given = request.form.get("password", "")
+    try:
+        holds = check_password_hash(account.password if account else _nobodys_hash(), given)
+    except ValueError:  # no method of hashing that is known
+        place = "admin.hash" if name in ("", FIRST) else "accounts.json"
+        raise RelstudyError(f"{place}: the password of {name or FIRST!r} is damaged; let it be chosen anew") from None
     if account is None or not holds:
         return _login_page(current_site().texts("password.wrong"), name), 403
     guesses.forgive(by_account)

@@ -20,6 +20,7 @@ from flask import abort, current_app, g, make_response, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import FIRST, Account, end_sessions, read_accounts
 from relstudy.studyapp.config.secret import write_private
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
@@ -36,6 +37,8 @@ def _text_of(path: Path) -> str:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return ""
+    except ValueError:
+        raise RelstudyError(f"{path}: this is no text; remove it, and let the password be chosen anew") from None
 
 
 def find_account(name: str) -> tuple[Account, Path] | None:

@@ -196,6 +196,25 @@ def test_a_damaged_list_of_accounts_is_told_in_the_log_and_lets_nobody_in(
     assert "a-token-of-anna" not in caplog.text and "Traceback" not in caplog.text
 
 
+@pytest.mark.parametrize("kept", ["weird$salt$00", "scrypt:99999999:8:1$salt$00", "é"])
+def test_a_password_that_is_kept_damaged_lets_nobody_in_and_is_told_in_the_log(
+    made: Made, kept: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger("relstudy"), "propagate", True)
+    monkeypatch.setattr(made.app, "testing", False)
+    (made.folder / "admin.hash").write_text(kept, encoding="utf-8")
+    browser = Browser(made.app)
+    browser.get("/admin/login")
+    browser.send(browser.page.form("/admin/login"), password="a long password")
+    assert browser.status == 503 and "admin.hash" in caplog.text and "Traceback" not in caplog.text
+
+
+def test_a_list_of_accounts_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "accounts.json").mkdir()
+    with pytest.raises(RelstudyError, match=r"accounts\.json: cannot be read \(Is a directory\)"):
+        read_accounts(tmp_path)
+
+
 def test_what_goes_wrong_is_logged_under_its_route_and_not_with_a_links_token(
     made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
