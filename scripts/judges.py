@@ -2,7 +2,7 @@
 
     python scripts/judges.py diras [--data ../shared/data] [--studies 300]
     python scripts/judges.py viescore [--studies 100]
-    python scripts/judges.py passages [--studies 200] [--seed 12]
+    python scripts/judges.py passages [--studies 200] [--seed 12] [--without pearson]
     python scripts/judges.py FOLDER --system NAME [--relevant 2] [--queries 12] [--results 12]
 
 `diras`: 11 questions x 60 paragraphs (two annotators, GPT-4, an embedding whose cosine is the system that is scored).
@@ -167,6 +167,33 @@ def told(truth: float, ends: np.ndarray, people: np.ndarray) -> tuple[float, str
     return float(bias), over, float(covered), float(width)
 
 
+def with_and_without(
+    world: World, people: np.ndarray, truth: float, seed: int
+) -> list[tuple[str, str, str, str, str, str]]:
+    """How people alone do at an index in studies that drew a query of the data and in those that did not.
+
+    Parameters
+    ----------
+    people : float [studies, 3], values and ends
+
+    Returns
+    -------
+    By query, all of its copies together: the share of studies without it, coverage with it and without, mean value
+    with it and without
+    """
+    queries = world.pairs["query_id"].str.partition("/")[0].to_numpy(dtype=object)
+    random = np.random.default_rng(seed)
+    drawn = [set(queries[world.study(random)[0].astype(np.int64)]) for _ in people]
+    value, low, high = people.T
+    covered, rows = (low <= truth) & (truth <= high), []
+    for query in sorted(set(queries)):
+        has = np.array([query in each for each in drawn])
+        if has.any() and not has.all():
+            figures = (f"{each[part].mean():.3f}" for each in (covered, value) for part in (has, ~has))
+            rows.append((query, f"{(~has).mean():.2f}", *figures))
+    return rows
+
+
 def world_of(given: argparse.Namespace) -> World:
     """What the command line asks for.
 
@@ -196,6 +223,7 @@ def main() -> None:
     parser.add_argument("--sampled", action="store_true", help="the judge judged the drawn queries alone")
     parser.add_argument("--judge", action="append", help="only this judge; may be repeated")
     parser.add_argument("--seed", type=int, default=SEED, help="of the studies that are drawn")
+    parser.add_argument("--without", choices=INDICES, help="coverage of this index with and without each query")
     parser.add_argument("--system", help="FOLDER alone: the judge that stands for the system that is scored")
     parser.add_argument("--relevant", type=float, help="FOLDER alone: the rating from which a pair is relevant")
     parser.add_argument("--queries", type=int, default=12, help="FOLDER alone: how many a study draws")
@@ -230,6 +258,10 @@ def main() -> None:
     print_table(brief, ["judge", *(index.replace("_", " ") for index in INDICES)])
     print("\nThe relevant share:")
     print_table(rows, ["judge", "way", "bias", "bias/SD", "coverage", "width"])
+    if given.without:
+        rows = with_and_without(world, people[given.without], truth[given.without], given.seed)
+        print(f"\nPeople alone, {given.without.replace('_', ' ')}, by query of the data, all its copies together:")
+        print_table(rows, ["query", "not drawn", "coverage with it", "without", "mean estimate with it", "without"])
     if not PPI_PY:
         print("Without the rows of ppi_py, which is not installed: pip install ppi-python")
 

@@ -38,6 +38,29 @@ def test_every_index_of_a_study_of_ones_own_pairs_is_estimated_with_the_mean_of_
     assert all(np.isfinite(ends[index]).all() and 0 < truth[index] < 1 for index in script.INDICES)
 
 
+def test_what_the_script_decided_of_ones_own_pairs_is_told(folder: Path) -> None:
+    world = judges_script().of_folder(folder, "system", None, 6, 8)
+    told = " ".join(world.decided)
+    missing = int(np.isnan(world.judges["judge 6"][:200]).sum())
+    assert "A rating of 0.5 or more is relevant, more than the middle of the ratings (--relevant)." in told
+    assert f"200 pairs of 8 queries have ratings, 2.0 each; {missing} rows of judges" in told
+    assert "made of judge 1," in told and "20 copies of these queries" in told
+    assert "copies" not in " ".join(judges_script().of_folder(folder, "system", 1, 0, 8).decided)
+
+
+def test_coverage_is_told_apart_by_whether_a_study_drew_a_query(folder: Path) -> None:
+    """Of intervals that hold the truth where the query was drawn, and nowhere else."""
+    script = judges_script()
+    world = script.of_folder(folder, "system", 1, 3, 8)
+    query = world.pairs["query_id"].str.partition("/")[0].to_numpy()
+    random = np.random.default_rng(4)
+    drew = np.array([query[0] in query[world.study(random)[0].astype(int)] for _ in range(6)])
+    assert 0 < drew.sum() < 6
+    people = np.stack([np.where(drew, 0.2, 0.6), np.where(drew, 0.1, 0.5), np.where(drew, 0.3, 0.7)], axis=1)
+    rows = {row[0]: row[1:] for row in script.with_and_without(world, people, 0.2, 4)}
+    assert rows[query[0]] == (f"{(~drew).mean():.2f}", "1.000", "0.000", "0.200", "0.600")
+
+
 @pytest.mark.parametrize(
     ("file", "spoil", "sentence"),
     [
