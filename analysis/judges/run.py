@@ -87,6 +87,7 @@ def assist_scores(
     judge: JudgeTable,
     options: ScoringOptions,
     indices: Collection[str] | None = None,
+    universe: Universe | None = None,
 ) -> AssistedScores:
     """Every index of every system with a judge's help.
 
@@ -96,6 +97,7 @@ def assist_scores(
     scores : each system's table (query_id, result_id, score), which holds every pair that the judge was given
     judge : its table
     indices : of the systems, which; None gives every index
+    universe : the judge's pairs beside the judged ones, with the draws of `context_for`, where they are known already
 
     Raises
     ------
@@ -103,8 +105,8 @@ def assist_scores(
         where the judged pairs are no probability sample, the judge's table is of other pairs, or a system has no score
         for pairs of it
     """
-    context = context_for(pairs, judge, options)
-    universe = Universe(judge, context)
+    universe = Universe(judge, context_for(pairs, judge, options)) if universe is None else universe
+    context = universe.context
     unweighed = check_weighting(universe)
     if unweighed is not None:
         raise RelstudyError(

@@ -73,7 +73,7 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
     ]
     if not study.candidates:
         return [*blocks, *_said(study.notes)]
-    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES)
+    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES, universe)
     figures = [_table(assisted), *_said((*study.notes, *assisted.notes))]
     return [
         Paragraph(_gain(assisted, len(study.pairs))),
