@@ -14,6 +14,7 @@ import pandas as pd
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import address, can_be_sent, is_private, opener_for
+from relstudy.common.plain_names import without_controls
 
 
 class RemoteStudy:
@@ -80,7 +81,7 @@ class RemoteStudy:
             with self._opener.open(request, timeout=self._seconds) as answer:
                 return bytes(answer.read())
         except urllib.error.HTTPError as error:
-            raise RelstudyError(f"{self.url} refuses: {_reason(error)}") from None
+            raise RelstudyError(f"{self.url} refuses: {without_controls(_reason(error))}") from None
         except OSError as error:
             raise RelstudyError(f"{self.url} cannot be reached: {getattr(error, 'reason', error)}") from None
         except (http.client.HTTPException, ValueError) as error:

@@ -11,6 +11,17 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 """Control characters, line separators, and those that override the direction of writing (Unicode UAX 9)."""
 
 
+def without_controls(text: str) -> str:
+    """A text of another machine with its control characters written out, to stand in a message.
+
+    Examples
+    --------
+    >>> print(without_controls("busy" + chr(27) + "[2J"))
+    busy\\x1b[2J
+    """
+    return CONTROLS.sub(lambda sign: ascii(sign[0])[1:-1], text)
+
+
 def refuse_controls(names: Iterable[object], file: str, what: str) -> None:
     """Refuse names with control characters: A<U+202E>B is shown as another name, and an escape code may hide a line.
 
