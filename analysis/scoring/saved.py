@@ -31,7 +31,7 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import KnownScale
-from relstudy.common.tables import read_json, write_json
+from relstudy.common.tables import pair_keys, read_json, write_json
 
 KIND = "relstudy comparison"
 VERSION = 3
@@ -237,7 +237,12 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
 
 
 def with_what_was_saved(judgments: Judgments, saved: SavedComparison) -> Judgments:
-    """The judgments with what the comparison made with them holds: shares, their cut, ratings, who proposed pairs."""
+    """The judgments, which are those of the comparison in any order, in its order: its systems' scores stand in that.
+
+    They have what it holds besides: shares, their cut, ratings, who proposed pairs.
+    """
+    place = pair_keys(judgments.frame.astype(dict.fromkeys(PAIR, "str"))).get_indexer(pair_keys(saved.judgments.frame))
+    judgments = replace(judgments, frame=judgments.frame.iloc[place].reset_index(drop=True))
     ratings = saved.judgments.ratings if judgments.ratings is None else judgments.ratings
     judgments = replace(judgments, proposers=saved.judgments.proposers, ratings=ratings)
     own = saved.judgments.frame.set_index(PAIR)[SHARES]

@@ -17,7 +17,14 @@ from relstudy.analysis.scoring.comparison import first_shares, holm, order_agree
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.run import ScoringOptions, score_candidates, score_systems
-from relstudy.analysis.scoring.saved import comparison_json, read_comparison, same_judgments, save_comparison
+from relstudy.analysis.scoring.saved import (
+    comparison_json,
+    read_comparison,
+    same_judgments,
+    save_comparison,
+    with_what_was_saved,
+)
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
@@ -111,6 +118,15 @@ def test_agreement_of_orders_equals_scipys_tau_b(seed: int) -> None:
 def test_ties_for_first_place_are_shared_out() -> None:
     assert first_shares(np.array([[1.0, np.nan], [1.0, np.nan], [0.0, np.nan]])).tolist() == [0.5, 0.5, 0]
     assert first_shares(np.full((2, 3), np.nan)) is None
+
+
+def test_judgments_in_another_order_are_put_in_that_of_the_saved_systems_scores(tmp_path: Path) -> None:
+    judgments, _ = tables(systems=(0.9,))
+    save_comparison(JudgedPairs.of(judgments), [], FEW, tmp_path / "saved.json")
+    saved = read_comparison(tmp_path / "saved.json")
+    given = with_what_was_saved(Judgments.of(judgments.sample(frac=1, random_state=1)), saved)
+    for name in ("query_id", "result_id", "judgment", "inclusion_probability"):
+        assert given.frame[name].tolist() == judgments[name].tolist()
 
 
 @pytest.mark.slow
