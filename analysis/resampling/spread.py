@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -34,11 +35,16 @@ def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[f
     (25.0, 975.0)
     """
     defined = replicates[np.isfinite(replicates)]
-    if len(defined) < 2 or len(defined) < (1 - MOST_UNDEFINED) * len(replicates):
+    if not _enough(len(defined), len(replicates)):
         return float("nan"), float("nan")
     tail = 50 * (1 - level)
     low, high = np.percentile(defined, [tail, 100 - tail])
     return float(low), float(high)
+
+
+def _enough(defined: int, replicates: int) -> bool:
+    """Whether so many of the replicates with a value give an interval."""
+    return defined >= 2 and defined >= (1 - MOST_UNDEFINED) * replicates
 
 
 def proportion_interval(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
@@ -155,7 +161,7 @@ class Spread:
     def most_degrees(self) -> int:
         return self.clusters - 1 - self.tuned
 
-    @property
+    @cached_property
     def contributions(self) -> np.ndarray | None:
         """What each query adds to the figure by the jackknife, about their mean, float [queries]; None: not known."""
         if self.left_out is None or len(self.left_out) < 2 or not np.isfinite(self.left_out).all():
@@ -163,23 +169,23 @@ class Spread:
         added: np.ndarray = (len(self.left_out) - 1) * (self.left_out.mean() - self.left_out)
         return added
 
-    @property
+    @cached_property
     def bootstrap(self) -> float:
         """Variance times n: that of the replicates."""
         return self.clusters * float(np.var(self.replicates[np.isfinite(self.replicates)], ddof=1))
 
-    @property
+    @cached_property
     def jackknife(self) -> float:
         """Variance times n: that of the contributions; 0 where they are not known."""
         added = self.contributions
         return 0.0 if added is None else float(np.mean(added**2))
 
-    @property
+    @cached_property
     def defined(self) -> bool:
         """Whether there is a standard error: enough queries, and replicates with a value."""
-        return self.most_degrees >= 1 and bool(np.isfinite(percentile_interval(self.replicates)[0]))
+        return self.most_degrees >= 1 and _enough(int(np.isfinite(self.replicates).sum()), len(self.replicates))
 
-    @property
+    @cached_property
     def degrees(self) -> float:
         """Degrees of freedom: n - 1 - p, or as many as a variance of such contributions by query has."""
         if self.freedom is not None:
@@ -191,7 +197,7 @@ class Spread:
         share = self.jackknife / whole if whole > 0 else 0.0
         return max(degrees_of_freedom(added, share) - self.tuned, min(1.0, self.most_degrees))
 
-    @property
+    @cached_property
     def standard_error(self) -> float:
         """On the figure's own scale; NaN where there is none."""
         if not self.defined:
@@ -199,7 +205,7 @@ class Spread:
         error = self._shown
         return max(error, self.least) if error > ROUNDING else error
 
-    @property
+    @cached_property
     def _shown(self) -> float:
         """The standard error that replicates show."""
         return float(np.sqrt(max(self.bootstrap, self.jackknife) / self.most_degrees))
