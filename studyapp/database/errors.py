@@ -7,7 +7,7 @@ import sqlalchemy as sa
 _AWAY = (
     *("connection refused", "connection failed", "could not connect", "server closed the connection"),
     *("connection is closed", "connection is lost", "connection timeout expired", "terminating connection"),
-    *("starting up", "shutting down"),
+    *("starting up", "shutting down", "too many open files"),
 )
 
 # What `read`, `read_one` and `write` raise when the database does not do what it is asked.

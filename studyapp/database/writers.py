@@ -44,7 +44,7 @@ class WritersTurn:
             raise _locked()
         try:
             if fcntl is not None and self._file is None:
-                self._file = open(f"{self._database}.lock", "a")  # noqa: SIM115 (kept open for the process)
+                self._file = self._opened()
             if self._file is not None:
                 self._wait_for_other_processes(self._file)
             try:
@@ -54,6 +54,13 @@ class WritersTurn:
                     fcntl.flock(self._file, fcntl.LOCK_UN)
         finally:
             self._thread.release()
+
+    def _opened(self) -> IO[str]:
+        """The lock's file, kept open for the process; that it cannot be opened is the database's trouble."""
+        try:
+            return open(f"{self._database}.lock", "a")
+        except OSError as error:
+            raise sa.exc.OperationalError("BEGIN IMMEDIATE", {}, error) from error
 
     def _wait_for_other_processes(self, lock_file: IO[str]) -> None:
         # Asked for every half millisecond rather than waited for: a process that hangs must not hang all others.

@@ -76,7 +76,7 @@ class Teller:
                 try:
                     while self.tell_next(store) and not self._ended.is_set():
                         pass
-                except DATABASE_ERRORS:  # away or busy: the next look is soon
+                except (*DATABASE_ERRORS, OSError, RelstudyError):  # the database or its folder: the next look is soon
                     continue
         finally:
             store.dispose()

@@ -139,6 +139,26 @@ def test_a_thread_of_the_server_tells(
     assert len(listener.heard) == 1
 
 
+def test_the_thread_that_tells_goes_on_after_a_fault_of_the_database_or_its_folder(
+    make_local: Callable[..., Made], listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relstudy.studyapp.web.finished.LOOK", 0.0)
+    one = teller(make_local(with_webhook(listener.url)))
+    faults = [RelstudyError("no file locks"), OSError("too many open files"), sa.exc.TimeoutError("no connection")]
+    looks: list[int] = []
+
+    def look(self: Teller, store: object) -> bool:
+        looks.append(1)
+        if len(looks) > len(faults):
+            one.stop()
+            return False
+        raise faults[len(looks) - 1]
+
+    monkeypatch.setattr(Teller, "tell_next", look)
+    one._look()
+    assert len(looks) == len(faults) + 1
+
+
 def _until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
     waiting = threading.Event()
     for _ in range(round(seconds / 0.02)):

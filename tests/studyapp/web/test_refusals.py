@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import resource
 import sqlite3
 import subprocess
@@ -18,8 +20,10 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database import writers
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, Page
 from tests.studyapp.studies import Made, write_study
 
@@ -137,6 +141,35 @@ def test_a_full_disk_is_answered_507_with_what_was_typed_and_nothing_acknowledge
     browser.send(form)
     assert browser.status == 200
     assert saved(made) == acknowledged + 4
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(errno.ENOSPC, 507), (errno.EMFILE, 503), (errno.ENOLCK, 503), (errno.EACCES, 500)]
+)
+def test_a_writers_queue_that_cannot_be_joined_is_told_and_keeps_what_was_typed(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, number: int, status: int
+) -> None:
+    made = make_local()
+    browser = Browser(made.app)
+    browser.join()
+    sent = browser.filled("4")
+    made.store.dispose()
+    app = create_app(made.folder)  # a worker that has not written yet
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(writers, "open", fails, raising=False)
+    if number == errno.ENOLCK:
+        monkeypatch.setattr(writers, "open", open)
+        monkeypatch.setattr(writers.fcntl, "flock", fails)
+    browser.client.application = app
+    browser.post("/rate/1", sent)
+    assert browser.status == status and browser.page.form("/rate/1").fields["rating-1"] == "4"
+    monkeypatch.undo()
+    browser.send(browser.page.form("/rate/1"))
+    assert (browser.status, made.rows()) == (200, 4)
+    app.extensions["relstudy"].store.dispose()
 
 
 @pytest.mark.slow
