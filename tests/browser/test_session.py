@@ -30,7 +30,7 @@ def _relstudy_serve(folder: Path) -> Iterator[str]:
         yield "http://" + line.removeprefix("listening on ").strip()
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)
 
 
 def test_a_base_block_rated_by_keyboard_goes_on_where_it_was_after_the_browser_was_closed_and_is_exported_as_typed(

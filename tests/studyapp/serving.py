@@ -53,7 +53,7 @@ class Server:
         if self.child.poll() is None:
             self.child.terminate()
             try:
-                self.child.wait(10)
+                self.child.wait(60)
             except subprocess.TimeoutExpired:
                 self.kill()
         self._close()

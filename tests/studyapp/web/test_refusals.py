@@ -220,7 +220,7 @@ def test_a_file_that_may_not_grow_refuses_and_the_server_goes_on_when_it_may(tmp
         assert "disk is full" in page.text and kept.fields["rating-1"] == "4"
     finally:
         child.terminate()
-        child.wait(10)
+        child.wait(60)
         assert child.stdout is not None
         child.stdout.close()
     store = Store.of_study(folder)
@@ -232,7 +232,7 @@ def test_a_file_that_may_not_grow_refuses_and_the_server_goes_on_when_it_may(tmp
         assert status == 200 and "Page" in page.text
     finally:
         child.terminate()
-        child.wait(10)
+        child.wait(60)
         assert child.stdout is not None
         child.stdout.close()
     assert len(ratings_table(store, study)) == acknowledged + 4
