@@ -22,6 +22,9 @@ SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001
 """Shares of the collection retrieved at which precision and recall are given with intervals."""
 
 
+TIED = 0.1
+"""Fewer equal scores are taken for what rounding leaves; a jump over them moves a share by no more than this of it."""
+
 RARE = 15
 """With fewer sampled hits or misses, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""
 
@@ -211,32 +214,50 @@ class Retrieval:
     def operating_points(
         self, score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...] = SHARES
     ) -> OperatingPoints:
-        """Precision and recall at fixed scores, chosen so that each share of the weighted pairs is retrieved."""
-        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), thresholds_at(score, weight, shares))
+        """Precision and recall where each share of the collection is retrieved, at the scores that these pairs tell."""
+        thresholds = thresholds_at(score, weight, shares)
+        return self.at_thresholds(score, weight, np.asarray(shares, dtype=float), thresholds, known=False)
 
     def at_thresholds(
-        self, score: np.ndarray, weight: np.ndarray, shares: np.ndarray, thresholds: np.ndarray
+        self, score: np.ndarray, weight: np.ndarray, shares: np.ndarray, thresholds: np.ndarray, known: bool = True
     ) -> OperatingPoints:
-        """Precision and recall when pairs with a score of at least each threshold are retrieved."""
-        ascending, threshold_index = np.unique(thresholds, return_inverse=True)
-        bins = np.searchsorted(ascending, score, side="right").astype(np.int64)
-        number = len(ascending) + 1
+        """Precision and recall when pairs with a score of at least each threshold are retrieved.
+
+        Parameters
+        ----------
+        known : whether the thresholds are known. Otherwise these pairs tell at which score a share is retrieved, and
+            another sample would tell another. A replicate in which the threshold is not where the share is reached is
+            then brought to the share, by pairs of which as much is relevant as between the neighbouring thresholds.
+            Where pairs with one score make up more than TIED of what is retrieved, all is at that score and not at the
+            share, and so are the replicates
+        """
+        edges = np.unique(np.concatenate([thresholds, np.nextafter(thresholds, np.inf)]))
+        at, over = (np.searchsorted(edges, each) + 1 for each in (thresholds, np.nextafter(thresholds, np.inf)))
+        bins = np.searchsorted(edges, score, side="right").astype(np.int64)
+        number = len(edges) + 1
 
         def part_of(times: np.ndarray, part: slice) -> np.ndarray:
             sums = kernels.sums_by_bin(self.row, bins, number, weight, self.relevant, times, part.start, part.stop)
             above: np.ndarray = sums[:, ::-1].cumsum(axis=1)[:, ::-1]
             return above
 
-        def ratios(above: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            seen, hits = above
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return (
-                    (hits[1:] / seen[1:])[threshold_index],
-                    (hits[1:] / hits[:1])[threshold_index],
-                    (seen[1:] / seen[:1])[threshold_index],
-                )
+        plain = part_of(np.ones((self.times.shape[0], 1)), slice(0, 1))
+        near = None if known else _relevant_near(plain[:, at, 0])[:, None]
+        level = (plain[0, at] - plain[0, over] > TIED * plain[0, at]) & (
+            np.bincount(bins, minlength=number)[at, None] > 1
+        )
 
-        precision, recall, retrieved = ratios(part_of(np.ones((self.times.shape[0], 1)), slice(0, 1)))
+        def ratios(above: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            (seen, hits), (whole, relevant) = above[:, at], above[:, :1]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                if near is not None:
+                    share = shares[:, None] * (1 - 1e-12) * whole
+                    moved = np.where(level | ((seen >= share) & (above[0, over] < share)), seen, share)
+                    hits = np.clip(hits + near * (moved - seen), 0.0, np.minimum(moved, relevant))
+                    seen = moved
+                return hits / seen, hits / relevant, seen / whole
+
+        precision, recall, retrieved = ratios(plain)
         p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
         without: Sequence[Sequence[np.ndarray | None] | np.ndarray] = [[None] * len(shares)] * 2
         if self.left_out is not None:
@@ -283,3 +304,16 @@ class Retrieval:
         return BootstrapStatistic(
             value, replicates, self.undefined, effective, clusters=self.queries, left_out=left_out
         )
+
+
+def _relevant_near(above: np.ndarray) -> np.ndarray:
+    """How much is relevant of the pairs from the next lower to the next higher threshold, float64 [thresholds].
+
+    Parameters
+    ----------
+    above : float64 [2, thresholds], weight of pairs, and of what is relevant of them, from each threshold up
+    """
+    seen, first, which = np.unique(above[0], return_index=True, return_inverse=True)
+    sums = np.concatenate([np.zeros((2, 1)), np.stack([seen, above[1, first]]), above[:, first[-1:]]], axis=1)
+    many, hits = sums[:, 2:] - sums[:, :-2]
+    return np.asarray((hits / many)[which])

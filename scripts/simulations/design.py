@@ -5,7 +5,9 @@
 The collection is the demo's: scenes drawn from a seed, and the true relevance of every picture to every other. Four
 systems score all pairs with different skill. A study draws queries by simple random sampling and results by the
 sampling design of `relstudy sample` (exponent 1, floor 0.05); its judgments are the true ones, so that what is tested
-is the design, the weights and the bootstrap. --open leaves out that the queries are a known share of the collection's.
+is the design, the weights and the bootstrap. Precision and recall are those where the share is retrieved of the whole
+collection, at a score that a study does not know; where equal scores are retrieved together, those at that score.
+--open leaves out that the queries are a known share of the collection's.
 The tables in docs/scoring.md are what this prints.
 
 A star marks proportions so near 1 (or 0) that an interval can err at one end only: more than 2.5 % of the studies hold
@@ -22,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.resampling.draws import LeftOut, two_stages, whole_queries
 from relstudy.common.console import print_table, progress
 from relstudy.studyapp.rendered.pictures.latent import draw_scenes
@@ -82,6 +84,7 @@ def main(argv: Sequence[str]) -> None:
         (average_precision_score(relevant.ravel(), s.ravel()), 1 - roc_auc_score(relevant.ravel(), s.ravel()))
         for s in scores
     ]
+    cuts = [thresholds_at(score.ravel(), np.ones(score.size), SHARES) for score in scores]
     covered: dict[tuple[str, int], list[bool]] = defaultdict(list)
     error: dict[tuple[str, int], list[float]] = defaultdict(list)
     true: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -110,7 +113,8 @@ def main(argv: Sequence[str]) -> None:
                 ("normalised rank", indices["normalised_rank"], truth[system][1]),
             ]
             for place, cut in enumerate(SHARES):
-                retrieved = score >= points.threshold[place]
+                tied = np.count_nonzero(score == points.threshold[place]) > 1
+                retrieved = score >= (points.threshold if tied else cuts[system])[place]
                 hits = np.count_nonzero(retrieved & relevant)
                 figures.append((f"precision at {cut:.0%}", points.precision[place], hits / retrieved.sum()))
                 figures.append((f"recall at {cut:.0%}", points.recall[place], hits / relevant.sum()))
