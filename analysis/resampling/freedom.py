@@ -34,7 +34,7 @@ def degrees_of_freedom(contributions: np.ndarray, share: float = 1.0) -> float:
     """
     n = len(contributions)
     most, square = n - 1, float(np.mean(contributions**2))
-    if most <= LEAST_FREEDOM or not square > 0:
+    if not square > 0:
         return most
     relative = (float(np.mean(contributions**4)) / square**2 - 3.0) / n + 2.0 / most
     relative *= share**2

@@ -2,7 +2,7 @@
 
     python scripts/coverage.py comparison [--studies 300] [--queries 60] [--items 2000]
 
-A collection of 2,000 items; every study draws new queries (normal qualities of all items, and a query's own level) and
+A collection of --items; every study draws new queries (normal qualities of all items, and a query's own level) and
 20 results each, as `relstudy sample` does: by the given exponents and floors. Systems follow quality with the stated
 correlation within a query. Three designs: both systems proposed the pairs, only the first (old) one, or two others.
 Judgments are quality plus noise of a third of its standard deviation, relevant above the 97th percentile. For each

@@ -62,6 +62,11 @@ def test_the_larger_of_bootstrap_and_jackknife_is_the_standard_error_on_every_sc
             assert spread.standard_error == pytest.approx(max(size, 1.0) * by_hand)
             stretch = 1.0 if transform is DIFFERENCE else 1 / (1 - 0.3**2)
             assert spread.reach(0.9) == pytest.approx(stats.t.ppf(0.95, 19) * max(size, 1.0) * by_hand * stretch)
+    tuned = Spread(0.3, replicates, without_each(influence, 0.3), 20, DIFFERENCE, tuned=3)
+    assert tuned.standard_error == pytest.approx(2.0 * by_hand * np.sqrt(19 / 16)) and tuned.degrees == 16
+    least = replace(tuned, tuned=0, least=9 * by_hand)
+    assert least.standard_error == pytest.approx(9 * by_hand)
+    assert least.reach(0.9) == pytest.approx(stats.norm.ppf(0.95) * 9 * by_hand)
     undefined = Spread(0.3, replicates, np.r_[np.nan, without_each(influence[1:], 0.3)], 20, DIFFERENCE)
     assert undefined.standard_error == pytest.approx(2.0 * by_hand) and undefined.degrees == 19
 
