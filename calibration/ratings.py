@@ -123,9 +123,11 @@ def _require(table: Checked) -> None:
     have = ", ".join(map(str, table.frame.columns)) or "none"
     wanted = [name for name in REQUIRED if name not in table.frame]
     if wanted:
-        way_out = f"--columns {wanted[0]}=NAME says which it is; relstudy inspect names what it may be"
-        allowed = f"this column is required (the file has: {have}); {way_out}"
-        raise TableError([Fault(table.file, 1, name, None, allowed) for name in wanted])
+        allowed = f"this column is required (the file has: {have}); --columns"
+        inspect = "relstudy inspect names what it may be"
+        raise TableError(
+            [Fault(table.file, 1, name, None, f"{allowed} {name}=NAME says which it is; {inspect}") for name in wanted]
+        )
 
 
 def check_ratings(

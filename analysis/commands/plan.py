@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.errors import RelstudyError
 from relstudy.common.option_groups import GroupedCommand
 from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
@@ -167,9 +168,11 @@ def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
 
     scores = read_scores(choices["scores"])
     systems = None if choices["systems"] is None else _two(choices["systems"], "--systems", str)
-    number = scores["system"].nunique()
-    if systems is None and number != 2:
-        raise click.UsageError(f"two systems are compared; --scores holds {number}, so choose with --systems A,B")
+    names = [str(name) for name in scores["system"].unique()]
+    if len(names) < 2:
+        raise RelstudyError(f"{choices['scores']}: two systems in one table are needed, and it holds {names[0]} alone")
+    if systems is None and len(names) > 2:
+        raise click.UsageError(f"two systems are compared; --scores holds {len(names)}, so choose with --systems A,B")
     judgments = read_judgments(choices["judgments"], judgments_reading(choices))
     pilot = Pilot(judgments, scores, systems, (choices["scores"], choices["judgments"]))
     source = piloted_studies(pilot, choices["index"], choices["threshold"], choices["ratings_each"])

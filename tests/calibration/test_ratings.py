@@ -68,6 +68,8 @@ def test_a_missing_column_is_named_with_those_that_are_there(table: WriteTable) 
         "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating); "
         "--columns result_id=NAME says which it is; relstudy inspect names what it may be"
     )
+    assert "column rating: this column is required" in (several := refused(table("query_id,result_id\nq,x")))
+    assert "--columns rating=NAME says which it is" in several
 
 
 def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(table: WriteTable) -> None:

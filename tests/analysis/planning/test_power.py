@@ -155,6 +155,12 @@ def test_a_pilot_of_a_single_query_and_two_systems_alike_are_refused() -> None:
         assumed_studies(Assumptions(correlations=(0.4, 0.4)))
 
 
+def test_a_pilot_with_one_system_is_told_that_another_is_needed(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("query_id,result_id,new\nq,x,1\nq,y,2\n")
+    words = ["plan", "--judgments", str(tmp_path / "s.csv"), "--scores", str(tmp_path / "s.csv")]
+    assert "two systems in one table are needed, and it holds new alone" in CliRunner().invoke(main, words).stderr
+
+
 def test_impossible_assumptions_are_refused() -> None:
     with pytest.raises(RelstudyError, match=r"standard deviation of noise is a number from 0, not -1\.0"):
         Variances(0.4, 1.0, 0.3, -1.0)
