@@ -145,6 +145,10 @@ class Checked:
             blank = (text == "").to_numpy()
             values = pd.to_numeric(text.where(~blank, other="nan"), errors="coerce").to_numpy(dtype=float)
             bad = ~blank & ~np.isfinite(values)
+            # before version 3, pandas loses the last digit of some, and hashes of judgments differ between versions
+            read = np.isfinite(values)
+            values = values.copy()
+            values[read] = text.to_numpy(dtype=object)[read].astype(float)
         below = values <= low if low_open else values < low
         bad |= below | (values > high)
         if whole:
