@@ -30,7 +30,7 @@ def degrees_of_freedom(contributions: np.ndarray, share: float = 1.0) -> float:
     --------
     >>> alike, one_large = np.resize([-1.0, 1.0], 50), np.r_[8.0, np.resize([-1.0, 1.0], 49)]
     >>> degrees_of_freedom(alike), round(degrees_of_freedom(one_large - one_large.mean()))
-    (49, 8)
+    (49, 7)
     """
     n = len(contributions)
     most, square = n - 1, float(np.mean(contributions**2))

@@ -8,7 +8,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pandas as pd
@@ -154,6 +154,11 @@ def saying(answer: bytes) -> Iterator[str]:
             with connection:
                 connection.recv(4096)
                 connection.sendall(answer)
+                # Closed while something is unread, such as a body sent after its headers, it would be reset.
+                connection.shutdown(socket.SHUT_WR)
+                with suppress(OSError):
+                    while connection.recv(4096):
+                        pass
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
