@@ -38,6 +38,14 @@ def shared_data() -> Path:
     return folder
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a whole demo come first, in the worker that has made it.
+
+    Left to the end, they were taken over by the workers that had nothing else to do, and each made a demo of its own.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/end_to_end/"))
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     needed = [marker for marker in NEEDED_IN_CI if marker in report.keywords]
     if report.when == "call" and report.passed:
