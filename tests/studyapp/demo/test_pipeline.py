@@ -125,8 +125,11 @@ def test_a_simulated_judge_stands_alone_and_beside_people_against_the_truth(fini
     # it leans to the last system, whose average precision it has too high; people's sample takes that off
     leaning = [row for row in by_way["judge alone"] if row.quantity.startswith("average precision")][-1]
     assert leaning.covered is False and leaning.recovered > leaning.true
-    people, both = ([abs(row.recovered - row.true) for row in by_way[way]] for way in ("judge alone", "both"))
-    assert np.mean(both) < np.mean(people)
+    # .08 too high, where the standard error of both is .02; of other figures 40 queries tell neither way the better
+    both = next(
+        row for row in by_way["both"] if row.quantity == "average precision, both" and row.system == leaning.system
+    )
+    assert abs(both.recovered - both.true) < abs(leaning.recovered - leaning.true)
     assert len(pd.read_csv(finished.folder / "truth" / "judge.csv")) == len(finished.judged)
     assert "With an automatic judge" in finished.report.read_text(encoding="utf-8")
 
