@@ -19,7 +19,7 @@ from relstudy.calibration.qrels import is_qrels
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records
-from relstudy.common.packed import BROKEN, open_binary
+from relstudy.common.packed import read_bytes
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
@@ -60,15 +60,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
 
 
 def _start(file: str) -> str:
-    try:
-        with open_binary(file) as handle:
-            content = handle.read(LOOKED_AT)
-    except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
-    except IsADirectoryError:
-        raise RelstudyError(f"{file}: this is a folder; a file is needed") from None
-    except BROKEN as error:
-        raise RelstudyError(f"{file}: cannot be read ({error})") from None
+    content = read_bytes(file, LOOKED_AT)
     if not content.strip():
         raise RelstudyError(f"{file}: the file is empty")
     return content.decode("utf-8-sig", errors="replace")

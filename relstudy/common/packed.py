@@ -41,12 +41,12 @@ def open_text(path: str | os.PathLike[str], encoding: str, errors: str = "strict
     return io.TextIOWrapper(open_binary(path), encoding=encoding, errors=errors, newline="")
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The whole file, unpacked; RelstudyError where it cannot be read."""
+def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
+    """The file, unpacked, or its first `most` bytes; RelstudyError where it cannot be read."""
     file = os.fspath(path)
     try:
         with open_binary(file) as content:
-            return content.read()
+            return content.read(most)
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
     except IsADirectoryError:
