@@ -38,6 +38,21 @@ def shared_data() -> Path:
     return folder
 
 
+class OnlyModulesWithExamples:
+    """A module without an example is not imported to look for one, and tests have none.
+
+    Without it every collection would import PyMC and much else that no quick test needs.
+    """
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        is_module = collection_path.suffix == ".py" and not collection_path.is_relative_to(ROOT / "tests")
+        return True if is_module and b">>>" not in collection_path.read_bytes() else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(OnlyModulesWithExamples())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a whole demo come first, in the worker that has made it.
 

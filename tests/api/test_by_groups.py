@@ -50,6 +50,7 @@ def test_parts_that_share_pairs_do_not_stand_in_one_table(folder: Path) -> None:
         _ = rs.calibrate_by(ratings, "day", method="mean").judgments
 
 
+@pytest.mark.slow
 def test_fit_by_is_the_command_with_directions_where_a_group_has_the_system(folder: Path, tmp_path: Path) -> None:
     judgments, scores = folder / "judgments.csv", folder / "scores.csv"
     groups = rs.fit_by(scores, judgments, "paradigm", method="isotonic", folds=4, direction={"far": "lower"})
@@ -66,6 +67,7 @@ def test_fit_by_is_the_command_with_directions_where_a_group_has_the_system(fold
         rs.fit_by(scores, judgments, "colour")
 
 
+@pytest.mark.slow
 def test_one_rater_against_the_others_is_the_command(folder: Path) -> None:
     panel = rs.calibrate(folder / "ratings.csv", method="mean")
     options = ["--method", "mean", "--compare", "r1", "--scores", folder / "scores.csv"]

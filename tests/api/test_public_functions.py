@@ -67,6 +67,7 @@ def test_calibrate_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[P
                 )
 
 
+@pytest.mark.slow
 def test_fit_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, Any], tmp_path: Path) -> None:
     mappings = rs.fit(read(KEYWORDS), panel, method="isotonic")
     options = ["-j", calibrated[0] / "judgments.csv", "-o", tmp_path / "command", "--method", "isotonic"]
@@ -183,6 +184,7 @@ def test_the_tables_of_a_result_hold_its_figures(result: rs.Scores) -> None:
     assert "\\toprule" in result.to_latex()
 
 
+@pytest.mark.slow
 def test_sample_is_the_command(tmp_path: Path) -> None:
     items = read(EXAMPLE / "collection.csv")[["item_id", "title", "keywords"]].assign(text="words")
     items.to_csv(tmp_path / "collection.csv", index=False)
@@ -214,6 +216,7 @@ def test_every_result_draws_a_figure(panel: rs.CalibratedPanel, result: rs.Score
     assert all(isinstance(figure, Figure) and figure.axes for figure in figures)
 
 
+@pytest.mark.slow
 def test_what_is_shown_fits_a_screen(panel: rs.CalibratedPanel, result: rs.Scores) -> None:
     shown = [panel, result, rs.read_ratings(EXAMPLE / "ratings.csv"), rs.fit(KEYWORDS, panel, method="isotonic")]
     for each in shown:

@@ -120,6 +120,7 @@ def test_judgments_carry_inclusion_probabilities_from_the_ratings_or_the_pairs(r
     assert "1 of 180 pairs have no known inclusion probability" in result.stdout
 
 
+@pytest.mark.slow
 def test_calibrated_values_may_leave_the_scale_unless_clipped(ratings: Path, tmp_path: Path) -> None:
     run(ratings, "-o", tmp_path / "free", "--method", "zscore")
     run(ratings, "-o", tmp_path / "clipped", "--method", "zscore", "--clip")

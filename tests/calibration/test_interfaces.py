@@ -60,6 +60,7 @@ def test_parts_on_different_scales_never_stand_in_one_table(calibrated: tuple[Pa
     assert "The parts are not in one table: the scales differ (1-5: 1-5, 1-9: 1-9, binary: binary)" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_variance_of_table_5_1_is_in_units_of_the_squared_range(calibrated: tuple[Path, Result]) -> None:
     folder, _ = calibrated
     done = run(folder / "ratings.csv", "-o", folder / "again", "--by", "scale", "--method", "shrunk", "--json")

@@ -309,6 +309,7 @@ def test_a_figure_follows_the_pages_colours_and_says_what_it_shows() -> None:
     assert "<metadata>" not in text
 
 
+@pytest.mark.slow
 def test_a_figure_alone_carries_light_and_dark_and_is_the_same_every_time() -> None:
     def draw() -> str:
         with figures.drawing(3, 2) as figure:

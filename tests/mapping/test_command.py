@@ -72,6 +72,7 @@ def test_one_method_can_be_asked_for_and_the_same_seed_gives_the_same_files(
     assert one == two
 
 
+@pytest.mark.slow
 def test_design_weights_change_the_fit_and_need_every_probability(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgments = tables
     common = (scores, "--method", "isotonic", "--only", "a|b")

@@ -48,6 +48,7 @@ def as_bad(system: dict) -> None:
     assert system["normalised_rank"]["value"] > 0.7
 
 
+@pytest.mark.slow
 def test_a_stated_direction_binds_the_mapped_index_too(folder: Path) -> None:
     """Raw r was -.58 and mapped r +.5955, tied with the best system."""
     content = answer(folder / "worst.csv", "-j", folder / "judgments.csv", "--direction", "worst=higher")
@@ -67,6 +68,7 @@ def test_a_stated_direction_binds_every_method(folder: Path, method: str) -> Non
     as_bad(answer(*arguments, "--method", method)["systems"]["worst"])
 
 
+@pytest.mark.slow
 def test_a_stated_direction_binds_where_the_given_mapping_runs_the_other_way(folder: Path) -> None:
     done = run("fit", folder / "worst.csv", "-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic")
     assert done.exit_code == 0 and "worst: lower scores are better, as the judgments say." in done.stdout
@@ -95,6 +97,7 @@ def test_a_direction_stated_in_fit_binds_its_fits_and_scores_figures(folder: Pat
     assert wrong.exit_code == 1 and "there is no system named 'x'" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_run_is_higher_is_better_by_definition_in_score_and_fit(folder: Path) -> None:
     """A run of negative correlation was ranked by ascending score."""
     content = answer(folder / "worst.run", "-j", folder / "judgments.csv")

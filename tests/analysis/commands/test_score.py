@@ -196,6 +196,7 @@ def test_a_wrong_choice_is_told_in_one_sentence_before_anything_is_written(
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_intervals_speak_of_the_collection_where_the_judgments_know_their_queries_probability(folder: Path) -> None:
     judgments = pd.read_csv(folder / "judgments.csv")
     judgments["inclusion_probability"] *= 0.5
@@ -251,6 +252,7 @@ def test_measures_can_be_chosen_by_their_names(folder: Path) -> None:
     assert "'best@5' is not a measure that ir-measures knows" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_what_was_decided_about_a_score_table_is_a_line_of_the_output(tmp_path: Path) -> None:
     judgments, scores = tables(systems=(0.9,))
     judgments.to_csv(tmp_path / "judgments.csv", index=False)

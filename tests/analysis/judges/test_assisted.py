@@ -215,6 +215,7 @@ def test_a_wrong_judge_is_one_sentence(files: Path, spoil, sentence: str) -> Non
     assert sentence in output and "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_figure_without_an_interval_has_its_reason_in_the_output(files: Path, study: pd.DataFrame) -> None:
     study[study["query_id"] == study["query_id"].iloc[0]].to_csv(files / "judgments.csv", index=False)
     code, output = run(files)
@@ -222,6 +223,7 @@ def test_a_figure_without_an_interval_has_its_reason_in_the_output(files: Path, 
     assert "average_precision of score" in output and ": no interval: too few queries" in output
 
 
+@pytest.mark.slow
 def test_judgments_without_probabilities_are_refused(files: Path, study: pd.DataFrame) -> None:
     study[[*PAIR, "judgment"]].to_csv(files / "judgments.csv", index=False)
     code, output = run(files)
@@ -266,6 +268,7 @@ def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_gr
     assert helped.systems["score"]["relevant_share"].standard_error >= least * (1 - 1e-9)
 
 
+@pytest.mark.slow
 def test_a_system_that_scores_few_of_the_queries_has_intervals_of_so_many(world: World, study: pd.DataFrame) -> None:
     """Those of people alone beside a judge are those without one, and not as of all 15 queries."""
     few = sorted(study["query_id"].unique())[:6]

@@ -162,6 +162,7 @@ def test_the_report_shows_people_beside_people_with_the_judge(folder: Path) -> N
     assert table["Index"].tolist().count("Relevant share") == 1
 
 
+@pytest.mark.slow
 def test_a_system_without_all_scores_has_no_part_and_is_named(folder: Path, world: World) -> None:
     world.pairs[PAIR].assign(score=1.0 * world.pairs["truth"])[:-1].assign(system="short").to_csv(
         folder / "scores" / "short.csv", index=False

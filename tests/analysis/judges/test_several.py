@@ -73,6 +73,7 @@ def mean_of(folder: Path, *arguments: str) -> Result:
     return CliRunner().invoke(main, ["judge", str(folder), *arguments])
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_judge_like_any_other_and_leaves_means_out_of_means(folder: Path) -> None:
     done = mean_of(folder, "--judge", "three", "--best", "3")
     assert done.exit_code == 0, done.output

@@ -42,12 +42,14 @@ def test_each_group_has_a_column_and_is_led_by_its_own() -> None:
     assert told[1].startswith("image, 150 pairs of 10 queries: s0 leads") and "text, 150 pairs of 10" in told[2]
 
 
+@pytest.mark.slow
 def test_a_system_without_scores_in_a_group_has_an_empty_cell_with_a_reason() -> None:
     correlation = next(block for block in section(left_out=True).blocks if isinstance(block, Table))
     missing = {row[0]: row[2] for row in correlation.rows}["s0"]
     assert (missing.value, missing.reason) == (None, "fewer than 3 pairs of this group are scored")
 
 
+@pytest.mark.slow
 def test_many_groups_stand_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_group, "SIDE_BY_SIDE", 1)
     (table,) = (block for block in section().blocks if isinstance(block, Table))

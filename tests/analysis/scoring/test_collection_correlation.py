@@ -65,6 +65,7 @@ def test_a_distance_is_compared_in_the_direction_in_which_it_ranks() -> None:
         assert result.comparisons[0].p_holm < 0.001
 
 
+@pytest.mark.slow
 def test_systems_are_compared_by_the_collections_correlation_where_probabilities_are_known() -> None:
     judgments, scores = tables()
     result = score_systems(judgments, scores, options=FEW)

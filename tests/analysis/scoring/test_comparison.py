@@ -84,6 +84,7 @@ def test_a_paired_difference_is_tighter_than_unpaired_intervals_suggest() -> Non
     assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
 
 
+@pytest.mark.slow
 def test_systems_of_different_coverage_are_compared_on_the_pairs_both_score() -> None:
     judgments, scores = tables(systems=(0.7, 0.6))
     kept = pd.concat([scores[scores["system"] == "s0"].iloc[30:], scores[scores["system"] == "s1"].iloc[:280]])
@@ -153,6 +154,7 @@ def test_a_saved_comparison_names_measures_as_the_first_files_did(tmp_path: Path
     assert read_comparison(tmp_path / "saved.json").options.measures == ("P@5", "AP")
 
 
+@pytest.mark.slow
 def test_a_saved_comparison_keeps_the_finite_population_of_queries(tmp_path: Path) -> None:
     judgments, scores = tables(systems=(0.9, 0.5))
     judgments = judgments.assign(query_probability=0.5, inclusion_probability=judgments["inclusion_probability"] / 2)

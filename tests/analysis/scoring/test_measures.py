@@ -98,6 +98,7 @@ def test_grades_below_zero_leave_the_figures_of_trec_eval_as_they_are(shared_dat
     assert shown == {"AP(rel=2)": "0.1667", "Bpref(rel=2)": "0.1571", "P(rel=2)@10": "0.2333"}
 
 
+@pytest.mark.slow
 def test_a_run_that_holds_a_few_judged_pairs_is_measured_and_not_refused(trec: Path) -> None:
     """At 20 % coverage it was refused; a run holds all that was retrieved, so the rest is not retrieved."""
     lines = (trec / "good.run").read_text().splitlines()

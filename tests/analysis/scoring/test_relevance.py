@@ -153,6 +153,7 @@ def above(ratings: pd.DataFrame, cut: float) -> float:
     return float((ratings["rating"] > cut).groupby([ratings["query_id"], ratings["result_id"]]).mean().sum())
 
 
+@pytest.mark.slow
 def test_judgments_carry_the_share_of_their_ratings_above_the_cut(ratings: pd.DataFrame, folder: Path) -> None:
     written = pd.read_csv(folder / "judgments.csv").set_index(["query_id", "result_id"])
     by_hand = (ratings["rating"] > 3.5).groupby([ratings["query_id"], ratings["result_id"]]).mean()
@@ -206,6 +207,7 @@ def test_another_cut_without_ratings_is_the_mean_and_says_so_or_is_refused(folde
     assert old["conventions"]["relevant"] == "judgment > 3"
 
 
+@pytest.mark.slow
 def test_ratings_of_other_judgments_are_refused_where_named_and_left_out_where_found(folder: Path) -> None:
     table = pd.read_csv(folder / "calibrated.csv")
     table.assign(calibrated=6 - table["calibrated"]).to_csv(folder / "calibrated.csv", index=False)
@@ -217,6 +219,7 @@ def test_ratings_of_other_judgments_are_refused_where_named_and_left_out_where_f
     assert "these are not the ratings that the judgments were made of" in str(refused.exception)
 
 
+@pytest.mark.slow
 def test_judgments_without_ratings_and_qrels_take_the_mean_rule_and_say_so(folder: Path) -> None:
     plain = pd.read_csv(folder / "judgments.csv")[["query_id", "result_id", "judgment"]]
     (folder / "other").mkdir()
@@ -229,6 +232,7 @@ def test_judgments_without_ratings_and_qrels_take_the_mean_rule_and_say_so(folde
     assert found["conventions"]["relevant"] == "judgment > 0.5, since qrels hold grades and no ratings"
 
 
+@pytest.mark.slow
 def test_a_table_of_ratings_given_as_judgments_tells_the_share_for_any_cut(
     ratings: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ from tests.analysis.made import tables
 FEW = ScoringOptions(replicates=100, measures=())
 
 
+@pytest.mark.slow
 def test_json_keeps_the_contract_and_is_strict() -> None:
     judgments, scores = tables()
     content = score_systems(judgments, scores).as_json()
@@ -279,6 +280,7 @@ def test_per_query_rows_hold_every_query_of_every_system() -> None:
     assert table["average_precision"].dropna().between(0, 1).all()
 
 
+@pytest.mark.slow
 def test_the_share_of_undecided_pairs_is_said_by_each_systems_score(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     ids = pd.DataFrame(

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pymc as pm
-import pytensor
 import pytest
 from click.testing import CliRunner
 from scipy.integrate import quad
@@ -15,7 +13,6 @@ from scipy.special import expit
 
 from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
 from relstudy.calibration.methods.ordinal import fit_ordinal
-from relstudy.calibration.methods.ordinal_pymc import build_model
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
@@ -122,6 +119,11 @@ def test_undecided_ratings_stay_undecided_and_tell_the_model_nothing() -> None:
 
 @pytest.mark.slow
 def test_the_mode_agrees_with_the_mean_of_nuts_on_the_same_model() -> None:
+    import pymc as pm
+    import pytensor
+
+    from relstudy.calibration.methods.ordinal_pymc import build_model
+
     panel = simulate_panel(5, 40, 0, seed=8).panel
     mode = fit_ordinal(panel)
     code = np.searchsorted(mode.categories, panel.rating)

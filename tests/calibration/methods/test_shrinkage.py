@@ -189,6 +189,7 @@ def test_all_of_the_spread_is_taken_out_where_raters_stretch_the_scale_and_less_
     assert fit_lines(sharper, method).spread_weight < 0.8
 
 
+@pytest.mark.slow
 def test_the_share_of_the_spread_pays_against_taking_all_of_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
     panels = [simulate_panel(60, 20, 60, noise=0.9, seed=200 + seed).panel for seed in range(6)]
     kept = [leave_one_out_correlation(panel, "pooled").value or 0 for panel in panels]

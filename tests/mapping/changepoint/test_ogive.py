@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import arviz as az
 import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
@@ -84,6 +83,8 @@ def grid_posterior(bins: Pooled, prior: OgivePrior, log2_points: int) -> tuple[n
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["rising", "flat", "bent the wrong way"])
 def test_on_small_data_the_sampler_has_the_posterior_of_a_fine_grid(case: str) -> None:
+    import arviz as az
+
     rng = np.random.default_rng(3)
     x = np.repeat(np.arange(5.0), 4)
     truth = {

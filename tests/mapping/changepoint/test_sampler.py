@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 
-import arviz as az
 import numpy as np
 import pytest
 from scipy.stats import multivariate_t
@@ -39,6 +38,8 @@ def falling(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def assert_within_monte_carlo_error(sampled: BayesMapping, exact: BayesMapping) -> None:
+    import arviz as az
+
     chains = sampled.chains_
 
     def compare(quantity: np.ndarray, expected: float, grid: float = 0.0) -> None:
@@ -76,6 +77,8 @@ def test_the_sampler_has_the_exact_posterior(data: tuple[np.ndarray, np.ndarray]
 
 @pytest.mark.slow
 def test_pymc_has_the_exact_posterior() -> None:
+    import arviz as az
+
     data = pairs(300)
     exact = BayesMapping(prior="conjugate", bins=12, grid=801, sigma_points=41).fit(*data)
     sampled = BayesMapping(engine="pymc", bins=12, draws=1000, chains=2, seed=1).fit(*data)

@@ -37,6 +37,7 @@ def test_isotonic_equals_scikit_learn_with_ties_and_weights_in_both_directions(
     np.testing.assert_allclose(ours.predict(reach), peer.predict(reach), rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(pair_tables(least=2, most=25), st.booleans())
 def test_the_quadratic_program_as_printed_agrees_with_the_fast_fit(
@@ -121,6 +122,7 @@ def test_scores_that_differ_by_rounding_alone_are_one_score() -> None:
     assert tiny.weights.tolist() == [1, 1, 1, 1]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(pair_tables(least=3))
 def test_auto_direction_is_the_sign_of_spearmans_rho(table: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:

@@ -189,6 +189,7 @@ def test_a_text_query_is_checked_beside_results_such_as_text_queries_have(tmp_pa
     assert filler["result_id"].isin(["essay", "more"]).tolist() == [True]
 
 
+@pytest.mark.slow
 def test_a_filler_that_is_drawn_in_a_later_round_makes_way_for_another(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s", toml(page=2, extra=IMAGES_ONLY), base_queries=0, unique_queries=6)
     store = Store.of_study(folder)
@@ -212,6 +213,7 @@ def test_a_filler_that_is_drawn_in_a_later_round_makes_way_for_another(tmp_path:
     store.dispose()
 
 
+@pytest.mark.slow
 def test_a_check_that_stood_alone_in_an_older_database_gets_a_page_like_the_others_and_keeps_its_answers(
     tmp_path: Path, database: Callable[[Path], str]
 ) -> None:

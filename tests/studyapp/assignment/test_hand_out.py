@@ -53,6 +53,7 @@ def test_every_pair_gets_exactly_k_ratings_and_never_two_from_one_rater(
     assert table["surplus"].sum() == 0
 
 
+@pytest.mark.slow
 def test_a_lease_that_expires_passes_the_pair_on_and_the_late_answer_is_kept_as_surplus(
     make_study: Callable[..., Made],
 ) -> None:
@@ -101,6 +102,7 @@ def test_a_late_answer_takes_an_open_place_before_it_takes_one_that_somebody_is_
     assert sorted(desk.surplus()) == [(slow, False), (other, False)]
 
 
+@pytest.mark.slow
 def test_a_lease_that_ends_is_noticed_though_later_ones_go_on(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(toml(lease=30, page=4, per_rater="4"), base_queries=0, unique_queries=3))
     done, leaves, stays, last = (desk.newcomer(name) for name in ("done", "leaves", "stays", "last"))
@@ -110,6 +112,7 @@ def test_a_lease_that_ends_is_noticed_though_later_ones_go_on(make_study: Callab
     assert desk.next(last, now=46 * 60) == 1
 
 
+@pytest.mark.slow
 def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(toml(lease=30, page=4), base_queries=0, unique_queries=1))
     slow, other = desk.newcomer("slow"), desk.newcomer("other")
@@ -135,6 +138,7 @@ def test_a_reservation_that_is_never_answered_comes_back_to_a_fresh_rater(make_s
     assert desk.work_through(desk.newcomer("stays", now=10_000), now=10_000) == 12
 
 
+@pytest.mark.slow
 def test_fresh_raters_are_not_handed_the_same_item_while_others_wait(make_study: Callable[..., Made]) -> None:
     """The complaint: the same item handed to every fresh user."""
     desk = Desk(make_study(toml(page=1), base_queries=0, unique_queries=6))

@@ -35,6 +35,7 @@ def states(desk: Desk) -> dict[int, int]:
         return dict(connection.execute(sa.select(slots.c.state, sa.func.count()).group_by(slots.c.state)).all())  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_places_go_to_others_ratings_stay_and_both_come_back(make_study: Callable[..., Made]) -> None:
     made = make_study(toml(page=4), base_queries=0, unique_queries=3)
     desk = Desk(made)
@@ -111,6 +112,7 @@ def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[.
         set_aside(made.store, code)
 
 
+@pytest.mark.slow
 def test_whoever_is_at_work_gets_the_last_page_with_a_way_back_and_goes_on_when_taken_back(
     make_local: Callable[..., Made],
 ) -> None:
@@ -198,6 +200,7 @@ def test_the_command_and_the_researchers_page_do_the_same(make_local: Callable[.
     assert admin.post(f"/admin/set-aside/{code}", {"way": "aside"}) and admin.status == 400
 
 
+@pytest.mark.slow
 def test_who_is_set_aside_before_they_consent_is_not_taken_from_those_at_work(make_local: Callable[..., Made]) -> None:
     made = make_local(base_queries=0, unique_queries=1)
     study = Study.load(made.folder)

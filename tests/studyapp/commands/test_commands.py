@@ -34,6 +34,7 @@ def _own_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
 
 
+@pytest.mark.slow
 def test_new_writes_a_study_that_loads_and_never_writes_over_one(tmp_path: Path) -> None:
     folder = tmp_path / "my study"
     done = run("new", folder, "--pictures", "3")
@@ -333,6 +334,7 @@ def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callabl
     assert (counts == 2).all()
 
 
+@pytest.mark.slow
 def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Callable[..., Made]) -> None:
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path

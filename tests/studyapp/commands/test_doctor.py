@@ -21,6 +21,7 @@ def states(folder: Path, code: int = 0) -> dict[str, str]:
     return {finding["what"]: finding["state"] for finding in json.loads(done.stdout)}
 
 
+@pytest.mark.slow
 def test_a_healthy_study_has_nothing_wrong(make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch) -> None:
     made = make_study()
     monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
@@ -29,6 +30,7 @@ def test_a_healthy_study_has_nothing_wrong(make_study: Callable[..., Made], monk
     assert ("clock" in seen) is not made.store.is_sqlite
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_named_with_what_mends_it(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:

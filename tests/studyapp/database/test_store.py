@@ -61,6 +61,7 @@ def test_the_migrations_end_at_exactly_the_tables_the_code_uses(make_study: Call
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 
+@pytest.mark.slow
 def test_two_servers_starting_at_once_make_the_tables_once(tmp_path: Path, database: Callable[[Path], str]) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -206,6 +207,7 @@ def test_the_pairs_of_a_query_are_put_on_pages_at_random(make_local: Callable[..
     assert sorted(places) == list(range(40)) and places != sorted(places)
 
 
+@pytest.mark.slow
 def test_what_is_read_together_does_not_change_meanwhile(make_study: Callable[..., Made]) -> None:
     made = make_study()
     query = sa.select(sa.func.count()).select_from(raters)
@@ -341,6 +343,7 @@ def refuse() -> None:
     raise sa.exc.OperationalError("INSERT", {}, Exception("database or disk is full"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["/", "/rate/1", "/consent", "/admin/login"])
 def test_while_the_database_is_away_a_page_says_so_and_tries_again(
     make_local: Callable[..., Made], address: str

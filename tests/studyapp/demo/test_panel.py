@@ -76,6 +76,7 @@ def test_the_share_of_undecided_is_each_raters_own(panel, pairs):
         assert undecided[rater.name] == pytest.approx(rater.doubt, abs=4 * np.sqrt(rater.doubt / 1500))
 
 
+@pytest.mark.slow
 def test_offsets_can_be_read_off_the_base_block(panel, pairs):
     base = pairs[pairs.block == "base"]
     ratings = panel.rate(base)

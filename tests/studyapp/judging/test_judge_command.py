@@ -53,6 +53,7 @@ def table(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "judges" / "m.csv")
 
 
+@pytest.mark.slow
 def test_every_pair_is_asked_once_with_both_pictures_and_the_studys_own_question(folder: Path) -> None:
     with serving() as stub:
         done = ask(folder, stub.url, "--workers", "3")
@@ -200,6 +201,7 @@ def test_a_server_that_would_answer_nothing_ends_the_run_in_a_sentence(
     assert len(stub.questions) <= 2
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_or_failed_is_asked_again(folder: Path) -> None:
     with serving(lambda before, text: Said(status=400) if "pictures" in text or before == 0 else Said()) as stub:
         ask(folder, stub.url, "--limit", "5")
@@ -229,6 +231,7 @@ def test_a_run_that_is_stopped_goes_on_without_asking_twice_or_losing_an_answer(
     assert (table(folder)["status"] == "ok").all()
 
 
+@pytest.mark.slow
 def test_a_line_that_a_crash_left_half_written_is_asked_for_again(folder: Path) -> None:
     with serving() as stub:
         ask(folder, stub.url, "--limit", "3")
@@ -270,6 +273,7 @@ def test_repeated_questions_tell_whether_the_judge_says_the_same_again(folder: P
     assert json.loads((folder / "judges" / "m.json").read_text())["repeated"] == {"asked": 8, "same": 0}
 
 
+@pytest.mark.slow
 def test_one_pair_in_twenty_is_asked_twice_unless_told_otherwise(folder: Path) -> None:
     with serving() as stub:
         done = CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", "--model", "v", "--base-url", stub.url])
@@ -366,6 +370,7 @@ def test_scores_never_take_the_name_of_a_judge_that_was_asked(folder: Path, tmp_
     assert (folder / "judges" / "m.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_queries_and_collection_are_every_candidate(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     asked = {}

@@ -128,6 +128,7 @@ def met(make_local: Callable[..., Made], stub: Stub) -> Made:
     return made
 
 
+@pytest.mark.slow
 def test_what_differs_is_listed_and_all_pages_are_read_from_one_server(met: Made, stub: Stub) -> None:
     printed = json.loads(run(stub, met, "status", "--json").stdout)
     assert printed["statuses"] == {"ACTIVE": 1, "APPROVED": 1, "AWAITING REVIEW": 1, "RETURNED": 2, "TIMED OUT": 1}
@@ -145,6 +146,7 @@ def test_what_differs_is_listed_and_all_pages_are_read_from_one_server(met: Made
     assert "1 taking part there, and never came here: ghost" in told and TOKEN not in told
 
 
+@pytest.mark.slow
 def test_places_of_those_who_returned_or_timed_out_are_free_after_sync(met: Made, stub: Stub) -> None:
     def leased() -> int:
         with met.store.read() as connection:
@@ -165,6 +167,7 @@ def test_places_of_those_who_returned_or_timed_out_are_free_after_sync(met: Made
     assert "set aside here, though approved or waiting there" in run(stub, met, "status").stdout
 
 
+@pytest.mark.slow
 def test_bonuses_are_for_who_completed_and_would_be_paid(met: Made, stub: Stub) -> None:
     done = run(stub, met, "bonus", "--each", "0.5", "--per-rating", "0.1")
     target = met.folder / "bonuses.csv"

@@ -34,6 +34,7 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(part) for part in arguments])
 
 
+@pytest.mark.slow
 def test_sample_writes_pairs_design_and_scores_and_says_what_they_cost(study):
     result = run(
         "sample", study, "--text-queries", 12, "--results", 8, "--base", 20, "--raters", 5, "--seconds", 9, "--json"
@@ -57,6 +58,7 @@ def test_sample_writes_pairs_design_and_scores_and_says_what_they_cost(study):
     assert set(kept["query_id"]) == set(pairs["query_id"]) and kept.groupby("query_id").size().eq(59).all()
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(study):
     tables = []
     for seed in (0, 0, 1):
@@ -72,6 +74,7 @@ def test_preview_writes_nothing(study):
     assert sorted(study.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
     assert run("sample", study, "--text-queries", 10, "--base", 10).exit_code == 0
     before = (study / "pairs.csv").read_text()

@@ -89,6 +89,7 @@ def test_a_candidate_without_a_chance_is_refused_by_number():
         inclusion_probabilities(np.array([1.0, 0.0, 1.0]), 1)
 
 
+@pytest.mark.slow
 @given(sizes, st.data())
 @settings(max_examples=80, deadline=None)
 def test_a_draw_has_the_size_wanted_and_holds_whoever_is_certain(size, data):

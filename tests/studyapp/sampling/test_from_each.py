@@ -85,6 +85,7 @@ def test_the_design_survives_being_written_and_old_designs_draw_together(tmp_pat
     assert Design.load(tmp_path).rounds[0].from_each == 0
 
 
+@pytest.mark.slow
 def test_the_app_puts_together_what_the_draw_put_on_a_page(tmp_path):
     write_study(tmp_path, base_queries=0, unique_queries=2, results=6)
     table = read_pairs(tmp_path / "pairs.csv")

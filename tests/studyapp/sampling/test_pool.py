@@ -97,6 +97,7 @@ def test_probabilities_from_runs_are_those_of_the_dense_computation():
         assert sparse.expected == pytest.approx(6)
 
 
+@pytest.mark.slow
 def test_a_sparse_draw_takes_every_pair_as_often_as_its_probability_says_and_as_a_dense_draw_does():
     probability, others, draws = np.array([0.9, 0.5, 0.3, 0.1, 0.04]), 30, 4_000
     everything = np.r_[probability[:4], np.full(others, 0.04)]
@@ -306,6 +307,7 @@ def test_the_chance_of_being_good_counts_only_systems_that_rank_a_result_high():
     assert expected[first].min() > expected[~first].max() > 0.02
 
 
+@pytest.mark.slow
 def test_the_command_draws_from_a_pool_and_says_what_figures_will_speak_of(tmp_path):
     ids = [f"i{number}" for number in range(60)]
     pd.DataFrame({"item_id": ids, "text": ids, "keywords": [f"k{n % 7};k{n % 5}" for n in range(60)]}).to_csv(

@@ -70,6 +70,7 @@ def test_colour_alone_ignores_texture(name, textures):
             assert by_id[f"red-{texture}"] > by_id[f"{other}-across"]
 
 
+@pytest.mark.slow
 def test_texture_alone_ignores_colour(textures):
     scores = make("gift-texture").fit(textures).score(textures["red-across"])
     by_id = dict(zip(textures.ids, scores, strict=True))

@@ -13,6 +13,7 @@ from relstudy.studyapp.systems import make
 words = st.frozensets(st.sampled_from("abcdef"), max_size=4)
 
 
+@pytest.mark.slow
 @given(st.lists(words, min_size=1, max_size=8).filter(any))
 @settings(max_examples=60, deadline=None)
 def test_keyword_scores_are_equation_3_1(sets):

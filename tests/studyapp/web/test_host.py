@@ -144,6 +144,7 @@ def test_guessing_at_one_study_locks_nobody_out_of_another(host: Callable[..., H
     assert "Taking part" in visitor.get(f"/two{link[0].path}").text
 
 
+@pytest.mark.slow
 def test_the_host_has_a_path_of_its_own_and_names_no_study(host: Callable[..., HostedStudies]) -> None:
     client = Client(mounted(host_app(host("one")), "/studies"))
     page = client.get("/studies/one/", follow_redirects=True)
@@ -157,6 +158,7 @@ def test_the_host_has_a_path_of_its_own_and_names_no_study(host: Callable[..., H
     assert client.get("/studies/static/study.css").status_code == 200
 
 
+@pytest.mark.slow
 def test_invitations_lead_to_the_hosts_address(host: Callable[..., HostedStudies], tmp_path: Path) -> None:
     host("one", url="https://lab.example.org/studies").get("one")
     done = CliRunner().invoke(main, ["invite", str(tmp_path / "studies/one"), "-n", "1"])
@@ -229,6 +231,7 @@ def test_the_command_serves_what_is_there_and_what_is_put_there_and_says_so(tmp_
     assert sys.platform == "win32" or (place / "two/study.db").exists()
 
 
+@pytest.mark.slow
 def test_invitations_lead_to_the_hosts_address_whatever_host_a_request_names(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "studies" / "one", **SIZES)
     token = make_token(folder, "maker", "editor")

@@ -143,6 +143,7 @@ def test_a_full_disk_is_answered_507_with_what_was_typed_and_nothing_acknowledge
     assert saved(made) == acknowledged + 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status"), [(errno.ENOSPC, 507), (errno.EMFILE, 503), (errno.ENOLCK, 503), (errno.EACCES, 500)]
 )

@@ -10,6 +10,7 @@ from jinja2 import Environment
 from tests.studyapp.studies import TOML, Made
 
 
+@pytest.mark.slow
 def test_a_template_is_compiled_once_for_all_studies_and_each_has_its_own_words(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:

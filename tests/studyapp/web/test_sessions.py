@@ -57,6 +57,7 @@ def test_a_session_cookie_that_was_tampered_with_is_nobodys(made: Made) -> None:
         assert thief.address == "/consent", value
 
 
+@pytest.mark.slow
 def test_a_session_fixed_beforehand_gives_the_attacker_nothing(made: Made) -> None:
     """The attacker plants a cookie; the victim then enters; the planted cookie must stay worthless."""
     attacker, victim = Browser(made.app), Browser(made.app)
@@ -194,6 +195,7 @@ def test_who_is_not_the_researcher_can_log_nobody_out(made: Made) -> None:
     assert browser.address == "/admin/"
 
 
+@pytest.mark.slow
 def test_a_form_that_another_site_sends_takes_no_cookie_away(made: Made) -> None:
     rater, form = Browser(made.app), {"csrf": made.app.extensions["relstudy"].signer.csrf("visit:")}
     rater.join()
@@ -281,6 +283,7 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     assert owner.status != 429, "others are not locked out"
 
 
+@pytest.mark.slow
 def test_wrong_passwords_count_by_account_and_for_an_address_with_all_its_accounts(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +303,7 @@ def test_wrong_passwords_count_by_account_and_for_an_address_with_all_its_accoun
     assert [log_in(f"name{number}") for number in range(7)] == [403] * 6 + [429], "ten from one address"
 
 
+@pytest.mark.slow
 def test_who_gets_in_has_not_guessed(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "check_password_hash", lambda kept, given: given == PASSWORD)
     made.app.extensions["relstudy"].password_limit.failures = 1

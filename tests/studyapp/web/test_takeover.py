@@ -76,6 +76,7 @@ def test_a_browser_that_came_by_an_id_goes_back_to_its_own_pages(make_local: Cal
     assert made.rows() == 12
 
 
+@pytest.mark.slow
 def test_a_known_platform_id_is_answered_like_an_unknown_one(make_local: Callable[..., Made]) -> None:
     made = make_local(PROLIFIC)
     Browser(made.app).join("/join?PROLIFIC_PID=known")
@@ -87,6 +88,7 @@ def test_a_known_platform_id_is_answered_like_an_unknown_one(make_local: Callabl
     assert len(answers) == 1
 
 
+@pytest.mark.slow
 def test_guessing_platform_ids_is_stopped(make_local: Callable[..., Made]) -> None:
     text = 'rules = ["crowd"]\nid_parameter = "w"\njoins_per_address = 5'
     made = make_local(with_entry(text))
@@ -150,6 +152,7 @@ def test_looking_at_the_study_does_not_log_the_researcher_out(make_local: Callab
     assert (browser.status, browser.address) == (200, "/admin/")
 
 
+@pytest.mark.slow
 def test_studies_of_one_id_on_one_host_do_not_share_a_cookie(make_local: Callable[..., Made]) -> None:
     names = {make_local(TOML).app.config["SESSION_COOKIE_NAME"] for _ in range(2)}
     assert len(names) == 2

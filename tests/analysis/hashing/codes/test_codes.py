@@ -24,6 +24,7 @@ def saved(folder: Path, array: np.ndarray, name: str = "codes.npy") -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @given(arrays(bool, st.tuples(st.integers(1, 9), st.integers(1, 140))))
 def test_packing_and_unpacking_gives_the_same_bits(bits: np.ndarray) -> None:
     codes = Codes.from_bits(bits)

@@ -6,6 +6,7 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ from relstudy.analysis.hashing.counting.files import count_files
 from relstudy.analysis.hashing.counting.shards import Job
 from relstudy.common.errors import RelstudyError
 
-distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
+
+@pytest.fixture(scope="module")
+def distributed() -> ModuleType:
+    return pytest.importorskip("distributed", reason="needs the extra `dask`")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +35,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_a_worker_counts_the_same_bits(job: Job) -> None:
+def test_a_cluster_that_loses_a_worker_counts_the_same_bits(distributed: ModuleType, job: Job) -> None:
     alone = count_files(job)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         victim = next(iter(cluster.workers.values())).pid
@@ -56,7 +60,10 @@ def test_a_scheduler_that_is_not_there_is_named(job: Job) -> None:
         count_files(job, engine="dask", scheduler="tcp://127.0.0.1:9")
 
 
-def test_a_scheduler_without_workers_is_named(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_named(
+    distributed: ModuleType, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(our_distributed, "PATIENCE", 0.1)
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
@@ -66,7 +73,7 @@ def test_a_scheduler_without_workers_is_named(job: Job, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_a_fault_that_a_worker_finds_ends_with_its_sentence(job: Job, tmp_path: Path) -> None:
+def test_a_fault_that_a_worker_finds_ends_with_its_sentence(distributed: ModuleType, job: Job, tmp_path: Path) -> None:
     signs = np.ones((500, 64))
     signs[::2] = -1
     signs[377, 2] = np.nan

@@ -39,6 +39,7 @@ def by_hand(queries: Codes, database: Codes, tables: list[np.ndarray], flips: in
     return [np.flatnonzero(row).tolist() for row in near]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "tables", "flips", "seed"), [(5, 4, 0, None), (5, 3, 2, 7), (10, 2, 1, None)])
 def test_it_finds_what_shares_a_bucket_and_nothing_else(world, width: int, tables: int, flips: int, seed) -> None:
     queries, database, _ = world

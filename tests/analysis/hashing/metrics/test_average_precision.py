@@ -79,6 +79,7 @@ def test_precision_at_k_equals_the_brute_force_over_every_order_of_ties(counts, 
         assert precision_at(table, k, tie)[0] == pytest.approx(expected[tie], abs=ROUNDING)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3).filter(

@@ -55,6 +55,7 @@ def test_the_command_prints_them_and_draws_figure_3(tmp_path: Path, monkeypatch:
     assert shown == [("cat", 1, 3), ("dog", 1, 3)]
 
 
+@pytest.mark.slow
 def test_true_positives_stand_in_a_picture_by_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("q.npy", np.array([[0, 0, 0], [1, 1, 1]], dtype=bool))

@@ -91,6 +91,7 @@ def test_the_mean_equals_the_brute_force_over_the_orders_of_all_queries(table, k
     assert ours.optimistic == pytest.approx(values.max(), abs=ROUNDING)
 
 
+@pytest.mark.slow
 @given(few_queries(), st.integers(1, 6))
 def test_the_probability_of_a_hit_is_the_share_of_orders_with_one(table, k) -> None:
     shares = [

@@ -166,6 +166,7 @@ def test_graded_ndcg_counts_a_pair_as_often_as_it_stands_for() -> None:
     assert abs(unweighted.value - graded_ndcg(judged, hamming_scores(judged, codes, ids)).value) > 0.01
 
 
+@pytest.mark.slow
 def test_a_few_unknown_probabilities_leave_every_weighted_figure_empty_with_the_reason(world) -> None:
     judged, ids, vectors, classes = world
     judged = judged.copy()

@@ -178,6 +178,7 @@ DAMAGED = (
 )
 
 
+@pytest.mark.slow
 def test_a_damaged_list_of_accounts_is_told_in_the_log_and_lets_nobody_in(
     made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -196,6 +197,7 @@ def test_a_damaged_list_of_accounts_is_told_in_the_log_and_lets_nobody_in(
     assert "a-token-of-anna" not in caplog.text and "Traceback" not in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["weird$salt$00", "scrypt:99999999:8:1$salt$00", "é"])
 def test_a_password_that_is_kept_damaged_lets_nobody_in_and_is_told_in_the_log(
     made: Made, kept: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -215,6 +217,7 @@ def test_a_list_of_accounts_that_cannot_be_read_is_told_in_a_sentence(tmp_path: 
         read_accounts(tmp_path)
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_logged_under_its_route_and_not_with_a_links_token(
     made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -258,6 +261,7 @@ def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_to
         studies.close()
 
 
+@pytest.mark.slow
 def test_a_hosts_link_for_a_password_opens_no_account_of_that_name_in_a_study(made: Made) -> None:
     place = made.folder.parent
     app = create_app(made.folder, store=made.store, host=HostAccess(place, made.store))

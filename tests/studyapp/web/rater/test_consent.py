@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.config.study import Study
@@ -39,6 +41,7 @@ def test_the_standard_text_names_what_is_stored_for_each_way_in(make_local: Call
         assert "not kept if you cannot" in browser.page.text and "questions at the end" in browser.page.text
 
 
+@pytest.mark.slow
 def test_the_version_and_the_hash_of_the_text_are_kept_with_the_consent(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML.replace('id = "test"', 'id = "test"\nconsent = "One\\nline.\\n\\nAnother."'))
     Browser(made.app).join()
@@ -51,6 +54,7 @@ def test_the_version_and_the_hash_of_the_text_are_kept_with_the_consent(make_loc
     assert people["consent_sha256"].tolist() == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
 
 
+@pytest.mark.slow
 def test_nobody_agrees_to_a_text_that_was_changed_while_they_read(make_local: Callable[..., Made]) -> None:
     made = make_local()
     browser = Browser(made.app)

@@ -31,6 +31,7 @@ def count_raters(made: Made) -> int:
         return connection.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
 
 
+@pytest.mark.slow
 def test_a_personal_link_makes_its_holder_the_same_rater_in_every_browser(make_local: Callable[..., Made]) -> None:
     made = make_local(with_entry('rules = ["personal"]'))
     path = invite(made.store, Study.load(made.folder), 1)[0].path
@@ -62,6 +63,7 @@ def test_the_token_itself_is_not_in_the_database(make_local: Callable[..., Made]
     assert token not in str(rows)
 
 
+@pytest.mark.slow
 def test_open_enrolment_gives_one_rater_however_often_the_consent_is_sent_or_gone_back_to(
     make_local: Callable[..., Made],
 ) -> None:

@@ -150,6 +150,7 @@ def test_a_page_that_is_open_is_kept_for_as_long_as_the_study_says(
     assert ratings_table(made.store, Study.load(made.folder))["surplus"].sum() == 0
 
 
+@pytest.mark.slow
 def test_a_page_without_one_decided_answer_is_asked_again_elsewhere_twice_at_most(
     make_study: Callable[..., Made],
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_page_without_one_decided_answer_is_asked_again_elsewhere_twice_at_mos
     assert len(ratings_table(desk.store, desk.study)) == 3 * 8
 
 
+@pytest.mark.slow
 def test_a_page_asked_again_has_its_ratings_with_the_first_decided_answer(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(toml(page=4, k=1), base_queries=0, unique_queries=1))
     first, second = desk.newcomer("first"), desk.newcomer("second")
@@ -201,6 +203,7 @@ def test_who_decides_after_somebody_else_has_is_surplus(make_study: Callable[...
     assert not counted.duplicated("pair_id").any()
 
 
+@pytest.mark.slow
 def test_forgetting_who_was_undecided_leaves_each_page_its_number_of_ratings(make_study: Callable[..., Made]) -> None:
     from relstudy.studyapp.assignment.invitations import forget
 

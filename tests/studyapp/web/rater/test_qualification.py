@@ -49,6 +49,7 @@ def begun(made: Made) -> Browser:
     return browser
 
 
+@pytest.mark.slow
 def test_who_passes_the_second_attempt_goes_on_and_both_are_kept(made: Made) -> None:
     browser = begun(made)
     practise(browser, "5", "3")
@@ -65,6 +66,7 @@ def test_who_passes_the_second_attempt_goes_on_and_both_are_kept(made: Made) -> 
     assert people[["practice_attempts", "outcome"]].to_numpy().tolist() == [[2, "completed"]]
 
 
+@pytest.mark.slow
 def test_who_fails_the_last_attempt_is_out_and_nothing_was_handed_out(made: Made) -> None:
     browser = begun(made)
     practise(browser, "1", "1")
@@ -81,6 +83,7 @@ def test_who_fails_the_last_attempt_is_out_and_nothing_was_handed_out(made: Made
     assert people[["practice_attempts", "outcome"]].to_numpy().tolist() == [[2, "failed_practice"]]
 
 
+@pytest.mark.slow
 def test_an_answer_cannot_be_changed_once_it_was_told_nor_sent_again_into_the_next_attempt(made: Made) -> None:
     browser = begun(made)
     first = browser.filled("1")
@@ -103,6 +106,7 @@ def test_an_answer_cannot_be_changed_once_it_was_told_nor_sent_again_into_the_ne
     assert browser.address == "/rate/3"
 
 
+@pytest.mark.slow
 def test_a_base_pair_that_joins_reaches_who_is_still_practising_after_it(made: Made) -> None:
     browser = begun(made)
     pairs = made.folder / "pairs.csv"

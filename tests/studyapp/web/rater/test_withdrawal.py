@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.config.study import Study
@@ -20,6 +21,7 @@ def slot_states(made: Made) -> list[int]:
         return list(connection.execute(sa.select(slots.c.state).order_by(slots.c.id)).scalars())
 
 
+@pytest.mark.slow
 def test_who_withdraws_at_work_or_at_the_end_leaves_nothing(make_study: Callable[..., Made]) -> None:
     made = make_study(OFFERED, base_queries=0, unique_queries=4)
     stays, goes = Browser(made.app), Browser(made.app)
@@ -67,6 +69,7 @@ def test_where_the_study_keeps_the_ratings_they_are_marked_and_their_places_are_
     assert people_table(made.store, study)["outcome"].tolist() == ["withdrew"]
 
 
+@pytest.mark.slow
 def test_who_knows_no_more_than_a_raters_id_deletes_nothing_of_theirs(make_local: Callable[..., Made]) -> None:
     made = make_local(OFFERED.replace('"personal", "open"', '"prolific"'), base_queries=0, unique_queries=2)
     rater, stranger, early = (Browser(made.app) for _ in range(3))

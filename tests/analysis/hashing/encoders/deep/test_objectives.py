@@ -37,6 +37,7 @@ def test_a_pair_in_its_band_is_left_alone() -> None:
     assert np.asarray(o.outside_band(distances, 2.0, 4.0)).tolist() == [2.0, 1.0, 0.0, 0.0, 0.0, 3.0]
 
 
+@pytest.mark.slow
 def test_both_codes_of_a_pair_are_drawn_to_minus_and_plus_one() -> None:
     each = np.array([0.5, 0.5, 0.75 + 1 + 0.5])
     assert np.asarray(o.from_binary(CODES)).tolist() == (each[:, None] + each[None]).tolist()
@@ -56,6 +57,7 @@ def test_eq_19_as_printed_would_push_all_bits_to_plus_one_and_leave_the_second_c
     assert float(o.from_binary(np.stack([np.ones(3), half]))[0, 1]) == 1.5
 
 
+@pytest.mark.slow
 def test_2k_is_half_of_the_bits_for_squared_distances_and_all_of_them_for_l1() -> None:
     """Section 5.3 sets one m = 2k for Eq. 18 and Eq. 23, "to encourage dissimilar images at least k/2 apart"."""
     k = 12
