@@ -8,9 +8,10 @@ import logging
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import IO
 
-from flask import Response, abort, send_file
+from flask import Response, abort, request, send_file
 from werkzeug.exceptions import ServiceUnavailable
 
 BUSY = "another table is being made; please try again in a minute"
@@ -48,6 +49,16 @@ def is_being_made() -> bool:
     return _TURN.locked()
 
 
+def send_whole(file: Path | IO[bytes], mimetype: str, max_age: int | None = None) -> Response:
+    """Send a file, or 304 to who has it; never a part of it, whatever range is asked for.
+
+    Of a part the server does not read the file by itself: a thread would wait for as long as the receiver takes nothing.
+    """
+    response = send_file(file, mimetype=mimetype, conditional=False, max_age=max_age)
+    response.make_conditional(request)
+    return response
+
+
 def send_written(write: Callable[[IO[bytes]], object], mimetype: str) -> Response:
     """Send what `write` writes into a file, which the server reads by itself as fast as the receiver takes it."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (closed by the answer)
@@ -58,7 +69,7 @@ def send_written(write: Callable[[IO[bytes]], object], mimetype: str) -> Respons
         logging.getLogger("relstudy").error(json.dumps({"event": "large table", "trouble": str(error)}))
         abort(Response(NO_ROOM, 507, mimetype="text/plain"))
     file.seek(0)
-    response = send_file(file, mimetype=mimetype)
+    response = send_whole(file, mimetype)
     response.headers.pop("Expires", None)
     response.headers["Cache-Control"] = "no-store"
     return response

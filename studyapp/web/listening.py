@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
+import sys
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
@@ -55,7 +56,8 @@ def make_worker(app: WsgiApp, listener: socket.socket, threads: int, trusted_pro
             "trusted_proxy": trusted_proxy,
             "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"},
         }
-    # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody.
+    # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody. Nor does who takes
+    # no answers: what is not sent yet waits in a file, and not in a thread.
     server = waitress.create_server(
         app,
         sockets=[listener],
@@ -66,6 +68,7 @@ def make_worker(app: WsgiApp, listener: socket.socket, threads: int, trusted_pro
         asyncore_use_poll=True,  # select() ends at 1,024 descriptors
         max_request_body_size=2 * BODY_LIMIT,
         max_request_header_size=32 * 1024,
+        outbuf_high_watermark=sys.maxsize,
         ident=None,
         clear_untrusted_proxy_headers=True,
         **proxy,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 
-from flask import Blueprint, abort, send_file
+from flask import Blueprint, abort
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.collection.image_files import image_type
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import may_preview
+from relstudy.studyapp.web.large import send_whole
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("pictures", __name__)
@@ -33,7 +34,7 @@ def item(key: str) -> ResponseReturnValue:
         abort(404)
     if media_type is None:
         abort(404)
-    response = send_file(picture.path.resolve(), mimetype=media_type, conditional=True, max_age=86_400)
+    response = send_whole(picture.path.resolve(), media_type, max_age=86_400)
     response.headers["Cache-Control"] = "private, max-age=86400, immutable"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response

@@ -9,8 +9,10 @@ import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from werkzeug.wsgi import FileWrapper
 
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.study import Study
@@ -137,6 +139,29 @@ def test_a_picture_is_served_by_its_key_only_to_raters_and_never_sniffed(
     browser.get(address)
     assert browser.status == 404 and "Traceback" not in caplog.text
     assert re.search(r'"event": "picture", "trouble": ".*No such file.*/pictures/q\d', caplog.text)
+
+
+@pytest.mark.slow
+def test_a_picture_is_handed_to_the_server_as_a_file_also_where_a_part_of_it_is_asked_for(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a part Waitress is given pieces, and a thread waits until their receiver takes them: for ever, if need be.
+    browser = Browser(made.app)
+    address = f"/item/{browser.join().items[0]}"
+    answered: list[object] = []
+    answer = made.app.wsgi_app
+
+    def watched(environ: Any, start_response: Any) -> Any:
+        answered.append(answer(environ, start_response))
+        return answered[-1]
+
+    monkeypatch.setattr(made.app, "wsgi_app", watched)
+    for headers in ({}, {"Range": "bytes=0-"}, {"Range": "bytes=2-3"}, {"Range": "bytes=9999999-"}):
+        response = browser.client.get(address, headers=headers, environ_overrides={"wsgi.file_wrapper": FileWrapper})
+        assert response.status_code == 200 and "Accept-Ranges" not in response.headers
+        assert isinstance(answered[-1], FileWrapper), headers
+    tag = response.headers["ETag"]
+    assert browser.client.get(address, headers={"If-None-Match": tag}).status_code == 304
 
 
 @pytest.mark.slow

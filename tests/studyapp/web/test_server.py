@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import waitress
 
+from relstudy.studyapp.web import listening
 from relstudy.studyapp.web.deadline import DeadlineChannel
 from tests.places import ROOT
 from tests.studyapp.serving import Server, serving
@@ -155,4 +156,26 @@ def test_a_request_has_a_deadline_however_often_a_byte_of_it_comes() -> None:
                 slow.sendall(b"G")
                 time.sleep(0.2)
         assert time.monotonic() - began < 30
+    server.close()
+
+
+def test_who_takes_no_answers_holds_no_thread_however_much_waits_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listening, "_most_connections", lambda: 100)  # which would change the limits of the tests
+
+    def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
+        start_response("200 OK", [])
+        return [bytes(40 << 20 if environ["PATH_INFO"] == "/much" else 2)]  # at 16 MiB Waitress lets a thread wait
+
+    listener = listening.listen("127.0.0.1", 0)
+    address = listener.getsockname()
+    server = listening.make_worker(app, listener, threads=1)
+    threading.Thread(target=server.run, daemon=True).start()
+    with socket.create_connection(address) as deaf, socket.create_connection(address, timeout=20) as other:
+        deaf.sendall(2 * b"GET /much HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert deaf.recv(4) == b"HTTP", "the first is being answered"
+        other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert other.recv(4) == b"HTTP"
+    server.task_dispatcher.shutdown()
     server.close()
