@@ -62,7 +62,11 @@ class Store:
         if self.is_sqlite:
             self._turn = WritersTurn(str(self.url.database), busy_seconds)
             self.engine = sa.create_engine(
-                self.url, pool_size=16, max_overflow=16, connect_args={"timeout": busy_seconds}
+                self.url,
+                pool_size=16,
+                max_overflow=16,
+                hide_parameters=True,
+                connect_args={"timeout": busy_seconds},
             )
             sa.event.listen(self.engine, "connect", _prepare_sqlite)
         else:
@@ -73,6 +77,7 @@ class Store:
                 pool_timeout=busy_seconds,
                 pool_pre_ping=True,
                 isolation_level="READ COMMITTED",
+                hide_parameters=True,  # a log of what went wrong holds no rater's id and no answers
                 connect_args=connection_arguments(self.url, busy_seconds),
             )
 

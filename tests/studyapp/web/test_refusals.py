@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import resource
 import sqlite3
@@ -25,7 +26,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, Page
-from tests.studyapp.studies import Made, write_study
+from tests.studyapp.studies import TOML, Made, write_study
 
 
 def saved(made: Made) -> int:
@@ -372,3 +373,18 @@ def test_many_raters_at_once_never_meet_a_locked_database(make_study: Callable[.
     assert sum(counts) * 4 == len(table)
     unique = table[table["block"] == "unique"]
     assert len(unique) == 80 and not unique.duplicated("pair_id").any()
+
+
+@pytest.mark.slow
+def test_what_a_broken_database_was_asked_is_in_the_log_without_who_or_what_it_was_about(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = make_study(TOML.replace('"personal", "open"]', '"crowd"]\nid_parameter = "PID"'))
+    browser = Browser(made.app)
+    browser.get("/join?PID=someone-known")
+    with made.store.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE raters RENAME TO gone")
+    monkeypatch.setattr(logging.getLogger("relstudy"), "propagate", True)
+    browser.send(browser.page.form(), agree="yes")
+    assert browser.status == 500
+    assert "FROM raters" in caplog.text and "someone-known" not in caplog.text
