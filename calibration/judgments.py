@@ -8,8 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.blocks import rows_aside
+from relstudy.calibration.left_out import COLUMN as SET_ASIDE
+from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.pool import inside_pool
 from relstudy.calibration.qrels import is_qrels, read_qrels
+from relstudy.calibration.rating_rows import aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import under_own_names
 from relstudy.common.known_scale import known_scale
@@ -27,7 +31,7 @@ COLUMNS = [
     *PROBABILITIES,
     *SCALE_COLUMNS,
 ]
-NAMES = (*COLUMNS, "rating", "rater_id", "scale")
+NAMES = (*COLUMNS, "rating", "rater_id", "scale", "block", SET_ASIDE)
 """Columns that mean something to whoever reads judgments."""
 RATED = ("rating", "calibrated")
 VALUES = ("judgment", "relevant_share", "inclusion_probability")
@@ -189,7 +193,7 @@ def _without_negative(table: Checked, reading: Reading) -> Checked:
     """Grades below 0 of which nobody says what they mean are taken for pairs that nobody judged, and a note tells."""
     texts = table.frame["judgment"]
     grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
-    negative = (grades < 0) & ~texts.isin([*reading.missing, *reading.values]).to_numpy(dtype=bool)
+    negative = (grades < 0) & ~reading.mentions(texts)
     if not negative.any() or negative.all():
         return table
     rest = table.among(table.frame[~negative].reset_index(drop=True), table.rows[~negative])
@@ -279,18 +283,24 @@ def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Check
 def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     """Judgments as plain means of a ratings table: one row per rating, empty ones undecided."""
     rater = ["rater_id"] if "rater_id" in table.frame else []
+    table = without_set_aside(table) if rater else table
+    if table.frame.empty:
+        raise RelstudyError(f"{table.file}: there are no ratings below the header")
     frame = table.frame[[*PAIR, *rater]].copy()
     for name in [*PAIR, *rater]:
         frame[name] = table.texts(name)
-    frame["judgment"] = table.numbers("rating", empty=True, options=True)
-    scale_of_ratings = known_scale(table, frame["judgment"].to_numpy(dtype=float), "ratings", scale)
+    frame["rating"], scale_of_ratings = rating_numbers(table, scale)
     for name in FROM_DESIGN:
         if name in table.frame:
             frame[name] = table.frame[name]
     read_probabilities(table, frame)
-    check_one_a_pair(table, frame[frame["judgment"].notna()])
+    frame = frame[~rows_aside(table)]
+    check_one_a_pair(table, frame[frame["rating"].notna()])
+    kept, merged = merge_duplicates(table, frame) if rater else (frame.index, 0)
     table.raise_faults()
-    if frame["judgment"].isna().all():
+    frame = frame.loc[kept].rename(columns={"rating": "judgment"})
+    undecided = int(frame["judgment"].isna().sum())
+    if undecided == len(frame):
         raise RelstudyError(f"{table.file}: there is no rating that is a number")
     drawn = {name: (name, "first") for name in (*PROBABILITIES, *FROM_DESIGN) if name in frame}
     decided = frame.dropna(subset="judgment")
@@ -298,6 +308,8 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     groups = decided.assign(above=decided["judgment"] > cut).groupby(PAIR, sort=False)
     mean = {"judgment": ("judgment", "mean"), "n_ratings": ("judgment", "size"), "relevant_share": ("above", "mean")}
     means = groups.agg(**mean, **drawn).reset_index().assign(relevance_cut=cut)
+    empty = "rating is" if undecided == 1 else "ratings are"
+    left = f"{undecided:,} {empty} empty (undecided), and no part of the means" if undecided else None
     note = (
         "judgments are plain means of the ratings, uncalibrated; relstudy calibrate puts the raters on one scale"
         if "rater_id" in table.frame
@@ -307,7 +319,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         means.assign(**scale_of_ratings.scale.columns()),
         scale_of_ratings,
         averaged=True,
-        notes=(*table.notes, note),
+        notes=(*table.notes, *filter(None, (aside_note(table), merged_note(merged), left)), note),
         ratings=decided[[*PAIR, *rater]].assign(**dict.fromkeys(RATED, decided["judgment"])).reset_index(drop=True),
     ).of_pool()
 

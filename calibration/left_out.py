@@ -33,10 +33,14 @@ def without_set_aside(table: Checked) -> Checked:
     if not aside.any():
         return table
     if aside.all():
-        raise RelstudyError(f"{table.file}: every rater was set aside; --with-set-aside takes their ratings")
+        raise RelstudyError(
+            f"{table.file}: every rater was set aside; --with-set-aside of relstudy calibrate takes their ratings"
+        )
     rest = table.among(table.frame[~aside].reset_index(drop=True), table.rows[~aside])
     raters = table.frame["rater_id"][aside].nunique()
     who = "1 rater who was" if raters == 1 else f"{raters} raters who were"
-    left = f"{int(aside.sum())} ratings of {who} set aside are left out; --with-set-aside takes them"
+    left = (
+        f"{int(aside.sum())} ratings of {who} set aside are left out; --with-set-aside of relstudy calibrate takes them"
+    )
     rest.notes = (*table.notes, left)
     return rest

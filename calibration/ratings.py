@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-import numpy as np
 import pandas as pd
 
 from relstudy.calibration.blocks import check_base_is_of_pairs, marked_base, rated_by_all, rows_aside
 from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
+from relstudy.calibration.rating_rows import KEY, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.slots import refuse_slots, refuse_sorted
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
-from relstudy.common.known_scale import known_scale
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
@@ -27,7 +26,6 @@ from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.shown import Shown
 from relstudy.common.tables import Checked, read_table
 
-KEY = ["rater_id", "query_id", "result_id"]
 REQUIRED = ("rater_id", "query_id", "result_id", "rating")
 NAMES = (
     *(*REQUIRED, "pair_id", "block", "scale", *SCALE_COLUMNS, "handed_out", SET_ASIDE, "seconds"),
@@ -149,11 +147,7 @@ def check_ratings(
     for name in (*KEY, *(["pair_id"] if "pair_id" in frame else [])):
         frame[name] = table.texts(name)
     refuse_controls(frame["rater_id"].unique(), table.file, "a rater")
-    _check_one_scale(table)
-    rating_scale = _known_scale(table, scale)
-    # a scale that was taken from the ratings holds all of them, but for those that are asked about already
-    low, high = (-np.inf, np.inf) if rating_scale.how == "values" else (rating_scale.scale.low, rating_scale.scale.high)
-    frame["rating"] = table.numbers("rating", low=low, high=high, empty=True, options=True)
+    frame["rating"], rating_scale = rating_numbers(table, scale)
     aside = rows_aside(table)
     base = marked_base(table, base_column)
     handed_out = _handed_out(table)
@@ -162,7 +156,7 @@ def check_ratings(
         check_one_a_pair(table, frame[~aside])
     if "pair_id" in frame:
         _check_pair_ids(table, frame)
-    kept, merged = _merge_duplicates(table, frame[~aside])
+    kept, merged = merge_duplicates(table, frame[~aside])
     table.raise_faults()
     if base is not None:
         frame["base"] = base[0]
@@ -173,13 +167,7 @@ def check_ratings(
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:
         refuse_sorted(frame, table.file)
-    notes = [*table.notes]
-    if aside.any():
-        named = ", ".join(sorted(set(table.frame["block"][aside].astype("str").str.strip())))
-        count = int(aside.sum())
-        notes.append(f"{count} row{'s' * (count > 1)} of block {named} set aside: these are not ratings to calibrate")
-    if merged:
-        notes.append(f"{merged} row{'s' * (merged > 1)} repeated an earlier row exactly and {_were(merged)} merged")
+    notes = [*table.notes, *(note for note in (aside_note(table), merged_note(merged)) if note is not None)]
     rule: str | None
     if base is not None:
         rule = base[1]
@@ -197,29 +185,6 @@ def check_ratings(
         handed_out=handed_out,
         notes=tuple(notes),
     )
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
-
-
-def _check_one_scale(table: Checked) -> None:
-    if "scale" not in table.frame:
-        return
-    names = table.frame["scale"].astype("str").str.strip()
-    kinds = names[names != ""].value_counts()
-    if len(kinds) > 1:
-        common = str(kinds.index[0])
-        counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
-        first = int(np.flatnonzero((names != common) & (names != ""))[0])
-        allowed = f"one calibration takes one scale, and this table mixes {counted}; --by scale takes each by itself"
-        raise TableError([Fault(table.file, table.row(first), "scale", names.iloc[first], allowed)])
-
-
-def _known_scale(table: Checked, stated: Scale | None) -> KnownScale:
-    """The scale, from the ratings that are numbers; the others become faults where the column is read."""
-    values = pd.to_numeric(table.frame["rating"], errors="coerce").to_numpy(dtype=float)
-    return known_scale(table, values, "ratings", stated)
 
 
 def _handed_out(table: Checked) -> HandOut | None:
@@ -241,25 +206,3 @@ def _check_pair_ids(table: Checked, frame: pd.DataFrame) -> None:
     for column in ("query_id", "result_id"):
         expected = frame["pair_id"].map(first[column])
         table.add(frame[column] != expected, column, "a pair_id must keep its query_id and result_id in every row")
-
-
-def _merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """Labels of the rows to keep, and how many were merged; contradictory rows are noted as faults."""
-    repeated = frame.duplicated(KEY)
-    if not repeated.any():
-        return frame.index.to_numpy(), 0
-    keys = [frame[name] for name in KEY]
-    blank = frame["rating"].isna()
-    filled = frame["rating"].fillna(np.inf)
-    contradicts = repeated & (filled != filled.groupby(keys, sort=False).transform("first"))
-    first = frame.loc[~repeated, KEY].reset_index(names="first_row")
-    rows = frame.loc[contradicts, KEY].reset_index(names="row")
-    table.more += max(len(rows) - TableError.SHOWN, 0)
-    rows = rows.head(TableError.SHOWN).merge(first, on=KEY)
-    text = table.frame["rating"].astype("str").str.strip()
-    for row, first_row, rater in zip(rows["row"], rows["first_row"], rows["rater_id"], strict=True):
-        before = "undecided" if blank[first_row] else text[first_row]
-        allowed = f"rater {rater} already rated this pair {before} in row {table.row(first_row)}; keep one of the two"
-        repeated_rating = "undecided" if blank[row] else text[row]
-        table.faults.append(Fault(table.file, table.row(row), "rating", repeated_rating, allowed))
-    return frame.index[~repeated].to_numpy(), int(repeated.sum())

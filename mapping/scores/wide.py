@@ -15,7 +15,10 @@ from relstudy.common.headers import plain_name
 from relstudy.common.tables import Checked
 
 PAIR = ("query_id", "result_id")
-OWN = {plain_name(name) for name in (*ratings.NAMES, *judgments.NAMES, *pairs_table.COLUMNS, "calibrated", "weight")}
+OWN = {
+    plain_name(name)
+    for name in (*ratings.NAMES, *judgments.NAMES, *pairs_table.COLUMNS, "calibrated", "weight", "system")
+}
 """Plain names of the columns of relstudy's other tables, which a join may have brought in."""
 ROW_NUMBERS = re.compile(r"|unnamed:\d+|index|level\d+")
 """Plain names of the columns in which pandas and R write row numbers; the first is none."""
@@ -47,7 +50,8 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
     TableError
         naming the row of every score that is not a finite number
     RelstudyError
-        where no column holds a system's scores
+        where no column holds a system's scores, or where one does beside a column `system`, so that the table may be
+        long with its scores under another name
     """
     pairs = pd.DataFrame({column: table.texts(column) for column in PAIR})
     pairs["row"] = table.rows
@@ -71,16 +75,23 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
             empty.append(f"{name} ({int((~given).sum())})")
         parts.append(pairs[given].assign(system=name, score=values[given]))
     table.raise_faults()
-    if words:
-        notes.append(f"{table.file}: columns left out because they do not hold numbers: {', '.join(words)}")
+    left = [f"columns left out because they do not hold numbers: {', '.join(words)}"] if words else []
     if known:
-        notes.append(
-            f"{table.file}: columns left out because they are no system's scores by their names: {', '.join(known)}"
-        )
+        left.append(f"columns left out because they are no system's scores by their names: {', '.join(known)}")
+    notes += [f"{table.file}: {each}" for each in left]
     if empty:
         notes.append(f"{table.file}: empty cells are taken as results not returned: {', '.join(empty)}")
     if not parts:
-        raise RelstudyError(f"{table.file}: no column holds a system's scores; a numeric column per system is needed")
+        why = f" ({'; '.join(left)})" if left else ""
+        raise RelstudyError(
+            f"{table.file}: no column holds a system's scores; a numeric column per system is needed{why}"
+        )
+    if len(parts) == 1 and "system" in table.frame and not named and takes("system"):
+        name = parts[0]["system"].iloc[0]
+        raise RelstudyError(
+            f"{table.file}: there is a column system and none called score; {name} must be called score if it holds "
+            "the scores of several systems, and the column system left out if not"
+        )
     return pd.concat(parts, ignore_index=True)
 
 

@@ -25,6 +25,7 @@ SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""
 DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
 THOUSANDS = r"-?[1-9]\d{0,2}(\.\d{3})+"
+COMMA_THOUSANDS = r"-?[1-9]\d{0,2},\d{3}"
 UNGROUPED = r"-?\d{1,3}"
 IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
@@ -202,7 +203,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
 
 def _read_decimal_commas(table: Checked) -> None:
     """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns."""
-    read, grouped = [], []
+    read, grouped, commas = [], [], []
     for name in table.frame:
         texts = table.frame[name].str.strip()
         filled = texts[texts != ""]
@@ -214,6 +215,9 @@ def _read_decimal_commas(table: Checked) -> None:
         if filled.str.contains(",").any() and filled.str.fullmatch(DECIMAL_COMMA).all():
             table.frame[name] = texts.str.replace(",", ".")
             read.append(str(name))
+            thousands = filled.str.fullmatch(COMMA_THOUSANDS)
+            if (thousands | filled.str.fullmatch(UNGROUPED)).all():
+                commas.append((str(name), filled[thousands].iloc[0]))
     if read:
         table.notes = (*table.notes, f"decimal commas are read as points in {', '.join(read)}")
     for name, number in grouped if read else []:
@@ -221,6 +225,12 @@ def _read_decimal_commas(table: Checked) -> None:
         table.notes = (
             *table.notes,
             f"{number} in {name} is read with a decimal point; if it is {other}, leave that out",
+        )
+    for name, number in commas:
+        table.notes = (
+            *table.notes,
+            f"{number} in {name} is read as {number.replace(',', '.')}; if it is {number.replace(',', '')}, leave the "
+            "commas out",
         )
 
 

@@ -143,6 +143,8 @@ def known_scale(
         return KnownScale(scale, "stated", "from the columns scale_low and scale_high")
     scale = scale_named(name_column(table))
     if scale is not None:
+        names = table.frame["scale"].astype("str").str.strip().mask(table.frame["scale"].isna(), "")
+        table.add((names != "") & (names != name_column(table)), "scale", "rows of one table must be on one scale")
         return KnownScale(scale if slack else on_the_steps(scale, given), "named", "by the column scale")
     if not len(given):
         return KnownScale(SCALES["1-5"], "values", f"there are no {what}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from numbers import Real
@@ -21,6 +21,8 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.records import NO, YES, chosen_label
 from relstudy.common.scales import Scale, stated_scale
 from relstudy.common.tables import Checked
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Reading:
         columns: Mapping[str, str] | None = None,
         values: Mapping[str, float] | None = None,
         scale: str | None = None,
-        missing: Sequence[str] | None = None,
+        missing: str | float | Iterable[object] | None = None,
     ) -> Reading:
         """From the arguments of a function, which say what --columns, --values, --scale and --missing do.
 
@@ -94,7 +96,7 @@ class Reading:
         columns : the table's names of columns to relstudy's; several may be the rating
         values : numbers by texts
         scale : as "0-100"
-        missing : texts that stand for no value
+        missing : texts or numbers that stand for no value
 
         Raises
         ------
@@ -109,12 +111,12 @@ class Reading:
         named: dict[str, tuple[str, ...]] = {}
         for theirs, ours in (columns or {}).items():
             named[ours] = (*named.get(ours, ()), theirs)
-        numbers = {_plain(str(text)): number for text, number in (values or {}).items()}
+        numbers = {_plain(text): number for text, number in (values or {}).items()}
         for text, number in numbers.items():
             if not isinstance(number, Real) or not np.isfinite(number):
                 raise RelstudyError(f"values: a number is needed for {text!r}, not {number!r}")
-        absent = (missing,) if isinstance(missing, str) else tuple(missing or ())
-        return cls(named, numbers, None if scale is None else stated_scale(scale), absent)
+        marks: Iterable[object] = [missing] if isinstance(missing, str | int | float) else missing or ()
+        return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(map(str, marks)))
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.values or self.scale or self.missing)
@@ -135,15 +137,24 @@ class Reading:
         if not self:
             return table
         read = self._renamed(table)
+        found: set[str] = set()
         for name in value:
             if name in read.frame and (self.values or self.missing):
-                read.frame[name] = self._numbers(read.frame[name])
+                read.frame[name] = self._numbers(read.frame[name], found)
         if len(read.frame) > len(table.frame):
             # an empty cell of a wide table is no answer, not the answer "undecided"
             given = (read.frame["rating"].notna() & (read.frame["rating"].astype("str").str.strip() != "")).to_numpy()
             read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
-        read.notes = (*table.notes, self.sentence())
+        nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in found]
+        told = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
+        read.notes = (*table.notes, f"{self.sentence()}{told if nowhere else ''}")
         return read
+
+    def mentions(self, column: pd.Series) -> np.ndarray:
+        """Which cells are stated to be missing or to stand for a number, bool [rows]."""
+        stated = {_same(text) for text in (*self.values, *self.missing)}
+        cells: np.ndarray = _cells(column).isin(stated).to_numpy(dtype=bool)
+        return cells
 
     def sentence(self) -> str:
         """How the table was read, in words."""
@@ -186,14 +197,14 @@ class Reading:
             columns += [column for column in matching if column not in columns]
         return columns
 
-    def _numbers(self, column: pd.Series) -> pd.Series:
-        texts = column.astype("str").mask(column.isna(), "")
-        plain = texts.str.strip().str.casefold()
-        read = texts.mask(plain.isin({_plain(text) for text in self.missing}), "")
-        if not self.values:
-            return read
-        written = {text: f"{number:g}" for text, number in self.values.items()}
-        return plain.map(written).where(plain.isin(written), read)
+    def _numbers(self, column: pd.Series, found: set[str]) -> pd.Series:
+        """The cells with numbers for words, empty where they are missing; `found` gets what stands in the column."""
+        cells = _cells(column)
+        found.update(cells.unique())
+        absent = {_same(text) for text in self.missing}
+        written = {_same(text): f"{number:.17g}" for text, number in self.values.items()}
+        read = column.astype("str").mask(column.isna() | cells.isin(absent), "")
+        return cells.map(written).where(cells.isin(written), read)
 
 
 PLAIN = Reading()
@@ -241,8 +252,26 @@ def _with_item(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _plain(text: str) -> str:
-    return text.strip().casefold()
+def _plain(text: object) -> str:
+    return str(text).strip().casefold()
+
+
+def _same(text: object) -> str:
+    """A text of which the same words are the same, and the same numbers: 1, 1.0 and 01 are one.
+
+    Examples
+    --------
+    >>> _same(" Yes"), _same("-1.0"), _same(99), _same("nan")
+    ('yes', '-1.0', '99.0', 'nan')
+    """
+    plain = _plain(text)
+    return str(float(plain)) if NUMBER.fullmatch(plain) else plain
+
+
+def _cells(column: pd.Series) -> pd.Series:
+    """The cells as `_same` has them."""
+    codes, texts = pd.factorize(column.astype("str").mask(column.isna(), ""))
+    return pd.Series([_same(text) for text in texts], dtype=object).take(codes).set_axis(column.index)
 
 
 def _entries(text: str | None) -> list[str]:

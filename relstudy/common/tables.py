@@ -26,8 +26,8 @@ from relstudy.common.option_words import CommandWords
 from relstudy.common.packed import BROKEN
 from relstudy.common.whole_ids import whole_ids
 
-ROUNDED = r"\d(?:[.,]\d+)?E\+\d+"
-"""How a spreadsheet writes a number of many digits, such as a rater's id, when it saves a table."""
+ROUNDED = r"\d(?:[.,]\d+)?(?:E\+\d+|e\+1[5-9])"
+"""How a spreadsheet, or pandas after a gap, writes a whole number of many digits, such as a rater's id."""
 SAME_VALUE = 3
 """So many rows with one wrong value in a column are one fault with a count."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -112,7 +112,7 @@ class Checked:
         values = _as_text(self.frame[column])
         self.add(values == "", column, "a value is required")
         rounded = values.str.fullmatch(ROUNDED)
-        self.add(rounded, column, "a spreadsheet has rounded this number, and several ids may have become one")
+        self.add(rounded, column, "this number was rounded, as by a spreadsheet, and several ids may have become one")
         return values
 
     def numbers(

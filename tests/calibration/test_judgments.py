@@ -273,3 +273,37 @@ def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(table: W
 def test_repeated_judgments_are_merged_and_counted_aloud(table: WriteTable) -> None:
     judged = read_judgments(table("1 0 x 2\n1 0 y 0\n1 0 x 2", "qrels.txt"))
     assert judged.notes == ("1 row with the judgment of an earlier row on the same pair: merged",)
+
+
+RATED = "rater_id,query_id,result_id,rating"
+
+
+def test_plain_means_leave_out_what_calibration_leaves_out_and_say_so(table: WriteTable) -> None:
+    """Attention checks, raters who were set aside and repeated rows had a part in what systems were scored by."""
+    rows = [
+        f"{RATED},Block,set_aside",
+        *("a,q,x,4,unique,", "b,q,x,2,unique,", "b,q,x,2,unique,", "c,q,x,,unique,"),
+        *("d,q,x,5,unique,yes", "a,q,trap,1,check,"),
+    ]
+    judged = read_judgments(table("\n".join(rows)))
+    assert judged.frame[["result_id", "judgment", "n_ratings"]].values.tolist() == [["x", 3, 2]]
+    said = " | ".join(judged.notes)
+    assert "1 rating" in said
+    assert "set aside are left out" in said
+    assert "1 row of block check set aside" in said
+    assert "1 row repeated an earlier row exactly and was merged" in said
+    assert "1 rating is empty (undecided), and no part of the means" in said
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (f"{RATED}\na,q,x,1\na,q,x,5\nb,q,x,2", "rater a already rated this pair 1 in row 2"),
+        (f"{RATED},scale\na,q,x,1,1-5\nb,q,x,50,1-5", "'50' is not allowed; a number from 1 to 5"),
+        (f"{RATED},scale\na,q,x,1,1-5\nb,q,x,1,binary", "this table mixes 1-5"),
+    ],
+)
+def test_plain_means_refuse_what_calibration_refuses(table: WriteTable, rows: str, said: str) -> None:
+    for read in (read_judgments, read_ratings):
+        with pytest.raises(TableError, match=said):
+            read(table(rows))

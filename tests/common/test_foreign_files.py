@@ -81,7 +81,9 @@ def test_numbers_with_points_and_commas_are_not_guessed(write: Write) -> None:
 def test_ids_that_a_spreadsheet_has_rounded_are_refused(write: Write) -> None:
     """4375840905 and 4375843592 are both 4.37584E+09 then: two raters would be one."""
     table = "rater_id,query_id,result_id,rating\n4.37584E+09,q,x,3\n4.37584E+09,q,y,5\n4.37580E+09,q,x,4\n"
-    with pytest.raises(TableError, match=r"'4.37584E[+]09' is not allowed; a spreadsheet has rounded this number"):
+    with pytest.raises(
+        TableError, match=r"'4.37584E[+]09' is not allowed; this number was rounded, as by a spreadsheet"
+    ):
         read_ratings(write(table, "ratings.csv"))
 
 
@@ -401,3 +403,20 @@ def test_points_that_may_separate_thousands_beside_decimal_commas_are_told(tmp_p
     for unambiguous in ("0,5;1.234\nq;y;0,7;0.987", "0.5;1.234\nq;y;0.7;987"):
         path.write_text(f"query_id;result_id;a;b\nq;x;{unambiguous}\n")
         assert not any("decimal point;" in note for note in read_table(path).notes)
+
+
+def test_commas_that_may_separate_thousands_are_told(tmp_path: Path) -> None:
+    """Excel saves what a cell shows: 1,234 and 987 among fields between tabs came out as 1.234 and 987."""
+    path = tmp_path / "s.tsv"
+    path.write_text("query_id\tresult_id\tviews\nq\tx\t1,234\nq\ty\t987\n")
+    assert read_table(path).notes[-1] == "1,234 in views is read as 1.234; if it is 1234, leave the commas out"
+    path.write_text("query_id\tresult_id\tviews\nq\tx\t1,234\nq\ty\t0,987\n")
+    assert not any("leave the commas out" in note for note in read_table(path).notes)
+
+
+def test_ids_that_pandas_has_rounded_after_a_gap_are_refused(write: Write) -> None:
+    table = "rater_id,query_id,result_id,rating\na,1.2345678901234568e+18,x,3\nb,1e5,x,4\n"
+    with pytest.raises(
+        TableError, match=r"column query_id: '1.2345678901234568e[+]18' is not allowed; this number was"
+    ):
+        read_ratings(write(table, "ratings.csv"))

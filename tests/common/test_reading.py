@@ -188,3 +188,32 @@ def test_what_is_stated_of_a_table_that_is_not_there_is_refused(foreign: Path) -
 
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_a_number_that_is_stated_is_that_number_however_its_cell_writes_it(table: WriteTable) -> None:
+    """A column that once had a gap is written 1.0, 2.0; it was left as it stood, and said to be reversed."""
+    path = table("rater_id,query_id,result_id,rating\na,q,x,1.0\na,q,y,2.0\nb,q,x,-9.0\nb,q,y,1.00")
+    stated = Reading.stated(values="1=2,2=1", missing="-9")
+    ratings = read_ratings(path, reading=stated)
+    assert ratings.frame["rating"].tolist()[:2] == [2, 1]
+    assert ratings.frame["rating"].isna().tolist() == [False, False, True, False]
+    assert "nowhere" not in ratings.notes[0]
+    same = Reading.given(values={1: 2, 2.0: 1}, missing=[-9])  # type: ignore[dict-item]
+    assert read_ratings(path, reading=same).frame.equals(ratings.frame)
+    assert Reading.given(missing=-9).missing == ("-9",)
+
+
+def test_what_is_stated_and_stands_nowhere_is_told(table: WriteTable) -> None:
+    path = table("rater_id,query_id,result_id,rating\na,q,x,1\na,q,y,2\nb,q,x,2")
+    note = read_ratings(path, reading=Reading.stated(values="good=2", missing="1,99")).notes[0]
+    assert note == "read as stated: 'good' as 2, '1' as missing, '99' as missing; 'good', '99' stand nowhere in it"
+
+
+def test_negative_grades_of_qrels_that_are_stated_are_read_as_stated(table: WriteTable) -> None:
+    read = read_judgments(table("1 0 a -1\n1 0 b 1\n1 0 c 0", "qrels.txt"), Reading.stated(values="-1.0=0"))
+    assert read.frame["judgment"].tolist() == [0, 1, 0]
+
+
+def test_judgments_that_name_two_scales_are_refused(table: WriteTable) -> None:
+    with pytest.raises(TableError, match="'binary' is not allowed; rows of one table must be on one scale"):
+        read_judgments(table("query_id,result_id,judgment,scale\nq,x,4,1-5\nq,y,1,binary"))

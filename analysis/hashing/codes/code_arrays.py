@@ -13,6 +13,9 @@ from relstudy.common.errors import Fault, RelstudyError, TableError
 
 Format = Literal["auto", "bits", "packed", "hex"]
 
+LEAST_BYTES = 32
+"""So many bytes of two values alone are no accident: two given ones of 256 would have a chance below 1e-67."""
+
 
 @dataclass(frozen=True)
 class CodeArray:
@@ -43,6 +46,8 @@ class CodeArray:
         if form == "auto":
             octets = array.dtype == np.uint8 and any(block.max() > 1 for _, block in row_blocks(array))
             form = "packed" if octets else "bits"
+            if octets:
+                _refuse_bits_as_bytes(array, name)
         if form == "packed":
             if array.dtype != np.uint8:
                 raise RelstudyError(f"{name}: packed codes must be uint8, this array is {array.dtype}")
@@ -109,6 +114,18 @@ def settle_length(used: np.ndarray, width: int, name: str, bits: int | None) -> 
     if last > bits:
         raise RelstudyError(f"{name}: a bit beyond --bits {bits} is set in rows of this file")
     return bits, ()
+
+
+def _refuse_bits_as_bytes(array: np.ndarray, name: str) -> None:
+    """Refuse uint8 of nothing but 0 and 255, or 1 and 255 (which -1 becomes): a byte for each bit, and not packed."""
+    counts = np.sum([np.bincount(block.ravel(), minlength=256) for _, block in row_blocks(array)], axis=0)
+    values = np.flatnonzero(counts)
+    if array.size >= LEAST_BYTES and values.tolist() in ([0, 255], [1, 255]):
+        bits = "array > 0" if values[0] == 0 else "array == 1"
+        raise RelstudyError(
+            f"{name}: all bytes are {values[0]} or 255, so each looks like one bit, and packed codes would not: save "
+            f"{bits}, or say --format packed"
+        )
 
 
 def check_length(name: str, width: int, bits: int | None) -> None:

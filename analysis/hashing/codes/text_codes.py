@@ -19,6 +19,9 @@ _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 _BETWEEN = re.compile(r"[\s,;]+")
 _DIGITS = re.compile(r"[01]+")
 
+LEAST_DIGITS = 64
+"""So many hexadecimal digits without a letter are no accident: (10/16)^64, in codes of even bits, is below 1e-13."""
+
 
 @dataclass(frozen=True)
 class TextCodes:
@@ -55,6 +58,11 @@ class TextCodes:
             )
             return cls(digits, "digits", len(digits[0]), () if form == "bits" else (note,))
         _check_lines(file, lines, _HEX_DIGITS, "only hexadecimal digits are allowed, one code per line")
+        if form == "auto" and len(lines) * len(lines[0]) >= LEAST_DIGITS and "".join(lines).isdecimal():
+            raise RelstudyError(
+                f"{file}: no line has a letter, so these look like decimal numbers and not like hexadecimal codes; "
+                "write them in hexadecimal, or say --format hex if they are"
+            )
         width = 4 * len(lines[0])
         used = reduce(or_, (int(line, 16) for line in lines))
         table = np.array([int(bit) for bit in f"{used:0{width}b}"])

@@ -83,17 +83,17 @@ def read_labels(*paths: str, separator: Separator = "auto", notes: list[str] | N
         if blank and len(lines) > 1:
             notes.append(f"{path}: {count_of(blank, 'empty line')}: an item without any label is relevant to nothing")
     labels = one_vocabulary(raw, paths)
+    _tell_of_none(raw, labels, paths, notes)
     _check_shared(raw, labels, paths)
     return labels
 
 
 def labels_of(*arrays: np.ndarray, names: Sequence[str], notes: list[str] | None = None) -> list[Labels]:
     """Labels of several arrays over one vocabulary, as `read_labels` takes them from files."""
-    raw = [
-        classes_or_columns(np.asarray(array), name, [] if notes is None else notes)
-        for array, name in zip(arrays, names, strict=True)
-    ]
+    notes = [] if notes is None else notes
+    raw = [classes_or_columns(np.asarray(array), name, notes) for array, name in zip(arrays, names, strict=True)]
     labels = one_vocabulary(raw, names)
+    _tell_of_none(raw, labels, names, notes)
     _check_shared(raw, labels, names)
     return labels
 
@@ -120,17 +120,33 @@ def _splitter(texts: dict[str, list[str]], separator: Separator, notes: list[str
     if separator == "auto":
         commas = any("," in line for lines in texts.values() for line in lines)
         separator = "comma" if commas else "space"
-        mixed = [(path, line) for path, lines in texts.items() for line in lines if len(line.split()) > 1]
-        if mixed and not commas:
+        between = "," if commas else None
+        mixed = [(path, line) for path, lines in texts.items() for line in lines if len(line.split(between)) > 1]
+        if mixed:
             path, line = mixed[0]
             notes.append(
-                f"{path}: blanks separate labels, so {line!r} is {len(line.split())} labels; "
-                "--label-separator line takes each line for one label"
+                f"{path}: {'commas' if commas else 'blanks'} separate labels, so {line!r} is "
+                f"{len(line.split(between))} labels; --label-separator line takes each line for one label"
             )
     if separator == "line":
         return lambda line: (line,) if line else ()
     between = "," if separator == "comma" else None
     return lambda line: tuple(sorted({part.strip() for part in line.split(between)} - {""}))
+
+
+def _tell_of_none(raw: Sequence[Raw], labels: list[Labels], names: Sequence[str], notes: list[str]) -> None:
+    """Note the items of arrays that have no label, and a class -1, which elsewhere may mean that there is none."""
+    for part, known, name in zip(raw, labels, names, strict=True):
+        if not isinstance(part, np.ndarray) or part.dtype.kind == "U":
+            continue
+        if known.masks is not None:
+            without = int((known.masks == 0).all(axis=0).sum())
+            if without:
+                what = f"{count_of(without, 'row')} of zeros"
+                notes.append(f"{name}: {what}: an item without any label is relevant to nothing")
+        elif (below := int(sum((block < 0).sum() for _, block in row_blocks(part)))) > 0:
+            least = min(int(block.min()) for _, block in row_blocks(part))
+            notes.append(f"{name}: class {least} of {count_of(below, 'item')} is taken for a class like any other")
 
 
 def _check_shared(raw: Sequence[Raw], labels: list[Labels], paths: Sequence[str]) -> None:

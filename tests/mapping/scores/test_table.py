@@ -192,3 +192,20 @@ def test_a_run_whose_ranks_say_another_order_than_its_scores_is_told(tmp_path: P
         f"distance: its ranks contradict its scores {count}",
         f"level: all scores are equal, and ranks are not, {count}",
     ]
+
+
+def test_a_long_table_whose_scores_have_another_name_is_refused_instead_of_two_systems_in_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    for systems in ("old", "2"):
+        path.write_text(f"system,query_id,result_id,distance\n1,q,x,0.4\n{systems},q,y,0.2\n")
+        with pytest.raises(RelstudyError, match="a column system and none called score; distance must be called score"):
+            read_scores(path)
+        assert read_scores(path, only=["distance"])["score"].tolist() == [0.4, 0.2]
+    path.write_text("system,query_id,result_id,bm25,cosine\nold,q,x,3,0.4\n")
+    assert read_scores(path)["system"].tolist() == ["bm25", "cosine"]
+
+
+def test_what_was_left_out_of_a_table_without_systems_is_named(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text('query_id,result_id,views,rank\nq,x,"1,234",1\n')
+    with pytest.raises(RelstudyError, match=r"do not hold numbers: views; .* by their names: rank"):
+        read_scores(tmp_path / "s.csv")

@@ -135,3 +135,20 @@ def test_the_command_says_what_it_decided_and_takes_the_way_out(tmp_path: Path) 
     told = CliRunner().invoke(main, [*count, "--label-separator", "line", "--format", "bits", "--bits", "13", "--json"])
     answer = json.loads(told.stdout)
     assert (answer["bits"], answer["relevant"], answer["notes"]) == (13, 800, [])
+
+
+@pytest.mark.parametrize("other", [0, 1])
+def test_a_byte_for_each_bit_is_not_taken_for_packed_codes(tmp_path: Path, other: int) -> None:
+    """Bits as bytes of 0 and 255, or -1 cast to uint8: every distance was eight (or seven) times what it is."""
+    bits = np.random.default_rng(3).random((9, 16)) < 0.5
+    np.save(tmp_path / "c.npy", np.where(bits, 255, other).astype(np.uint8))
+    with pytest.raises(RelstudyError, match=f"all bytes are {other} or 255, so each looks like one bit"):
+        read_codes(tmp_path / "c.npy")
+    assert read_codes(tmp_path / "c.npy", "packed").bits == 128
+
+
+def test_decimal_numbers_are_not_taken_for_hexadecimal_codes(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("".join(f"{number:05d}\n" for number in range(34569, 34582)))
+    with pytest.raises(RelstudyError, match="no line has a letter, so these look like decimal numbers"):
+        read_codes(tmp_path / "c.txt")
+    assert read_codes(tmp_path / "c.txt", "hex").bits == 20

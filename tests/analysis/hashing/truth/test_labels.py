@@ -111,3 +111,23 @@ def test_items_without_a_label_are_counted_aloud(tmp_path: Path) -> None:
     notes: list[str] = []
     read_labels(str(tmp_path / "labels.txt"), notes=notes)
     assert notes == [f"{tmp_path / 'labels.txt'}: 1 empty line: an item without any label is relevant to nothing"]
+
+
+def test_items_without_a_label_and_negative_classes_in_arrays_are_told(tmp_path: Path) -> None:
+    np.save(tmp_path / "hot.npy", np.array([[1, 0], [0, 0], [0, 1]]))
+    np.save(tmp_path / "classes.npy", np.array([2, -1, -1]))
+    notes: list[str] = []
+    read_labels(str(tmp_path / "hot.npy"), notes=notes)
+    read_labels(str(tmp_path / "classes.npy"), notes=notes)
+    assert "hot.npy: 1 row of zeros: an item without any label is relevant to nothing" in notes[0]
+    assert "classes.npy: class -1 of 2 items is taken for a class like any other" in notes[1]
+
+
+def test_commas_between_labels_are_told_as_blanks_are(tmp_path: Path) -> None:
+    """Lines of an item's number and its class: item 2 was relevant to all items of class 2."""
+    (tmp_path / "y.csv").write_text("0,2\n1,2\n2,0\n")
+    notes: list[str] = []
+    read_labels(str(tmp_path / "y.csv"), notes=notes)
+    assert notes[0].endswith(
+        "commas separate labels, so '0,2' is 2 labels; --label-separator line takes each line for one label"
+    )

@@ -1,0 +1,91 @@
+"""Rows of a ratings table: numbers on one scale, one row a rater and pair, without those that are no ratings.
+
+Whoever reads ratings, to calibrate them or to take their plain means, reads them by this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relstudy.calibration.blocks import rows_aside
+from relstudy.common.errors import Fault, TableError
+from relstudy.common.known_scale import known_scale
+from relstudy.common.scales import KnownScale, Scale
+from relstudy.common.tables import Checked
+from relstudy.common.wording import count_of
+
+KEY = ["rater_id", "query_id", "result_id"]
+
+
+def rating_numbers(table: Checked, stated: Scale | None) -> tuple[np.ndarray, KnownScale]:
+    """The column rating as float, NaN where it is empty (undecided), and its scale.
+
+    Ratings that are no numbers or off the scale become faults of the table.
+
+    Raises
+    ------
+    TableError
+        where the rows name several scales
+    """
+    _check_one_scale(table)
+    values = pd.to_numeric(table.frame["rating"], errors="coerce").to_numpy(dtype=float)
+    scale = known_scale(table, values, "ratings", stated)
+    # a scale that was taken from the ratings holds all of them, but for those that are asked about already
+    low, high = (-np.inf, np.inf) if scale.how == "values" else (scale.scale.low, scale.scale.high)
+    return table.numbers("rating", low=low, high=high, empty=True, options=True), scale
+
+
+def _check_one_scale(table: Checked) -> None:
+    if "scale" not in table.frame:
+        return
+    names = table.frame["scale"].astype("str").str.strip().mask(table.frame["scale"].isna(), "")
+    kinds = names[names != ""].value_counts()
+    if len(kinds) > 1:
+        common = str(kinds.index[0])
+        counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
+        first = int(np.flatnonzero((names != common) & (names != ""))[0])
+        allowed = f"one calibration takes one scale, and this table mixes {counted}; --by scale takes each by itself"
+        raise TableError([Fault(table.file, table.row(first), "scale", names.iloc[first], allowed)])
+
+
+def aside_note(table: Checked) -> str | None:
+    """How many rows are of blocks that are no ratings to calibrate; None where none is."""
+    aside = rows_aside(table)
+    if not aside.any():
+        return None
+    named = ", ".join(sorted(set(table.frame["block"][aside].astype("str").str.strip())))
+    return f"{count_of(int(aside.sum()), 'row')} of block {named} set aside: these are not ratings to calibrate"
+
+
+def merged_note(merged: int) -> str | None:
+    """How many rows repeat an earlier one exactly; None where none does."""
+    were = "was" if merged == 1 else "were"
+    return f"{count_of(merged, 'row')} repeated an earlier row exactly and {were} merged" if merged else None
+
+
+def merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """Labels of the rows to keep, and how many were merged; contradictory rows become faults of the table.
+
+    Parameters
+    ----------
+    frame : rows of the table, with rater_id, query_id and result_id as text and rating as float
+    """
+    repeated = frame.duplicated(KEY)
+    if not repeated.any():
+        return frame.index.to_numpy(), 0
+    keys = [frame[name] for name in KEY]
+    blank = frame["rating"].isna()
+    filled = frame["rating"].fillna(np.inf)
+    contradicts = repeated & (filled != filled.groupby(keys, sort=False).transform("first"))
+    first = frame.loc[~repeated, KEY].reset_index(names="first_row")
+    rows = frame.loc[contradicts, KEY].reset_index(names="row")
+    table.more += max(len(rows) - TableError.SHOWN, 0)
+    rows = rows.head(TableError.SHOWN).merge(first, on=KEY)
+    text = table.frame["rating"].astype("str").str.strip()
+    for row, first_row, rater in zip(rows["row"], rows["first_row"], rows["rater_id"], strict=True):
+        before = "undecided" if blank[first_row] else text[first_row]
+        allowed = f"rater {rater} already rated this pair {before} in row {table.row(first_row)}; keep one of the two"
+        repeated_rating = "undecided" if blank[row] else text[row]
+        table.faults.append(Fault(table.file, table.row(row), "rating", repeated_rating, allowed))
+    return frame.index[~repeated].to_numpy(), int(repeated.sum())
