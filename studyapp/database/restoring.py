@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import replacing
 from relstudy.studyapp.database.backup import copy_database, copy_rows, count_ratings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
@@ -59,15 +62,16 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
     """
     if not backup.is_file():
         raise RelstudyError(f"{backup}: there is no such file")
-    copy = folder / f".restoring.{os.getpid()}.db"
+    copy = folder / ".restoring.db"
+    _remove(copy)  # one that a killed restore has left
     try:
+        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # its owner's alone from the first byte
         try:
             with (
                 contextlib.closing(sqlite3.connect(f"{backup.resolve().as_uri()}?mode=ro", uri=True)) as source,
                 contextlib.closing(sqlite3.connect(copy)) as target,
             ):
                 source.backup(target)
-            copy.chmod(0o600)
             count_ratings(copy)
         except sqlite3.DatabaseError as error:
             raise RelstudyError(f"{backup}: this is no whole backup of a study ({error})") from None
@@ -80,8 +84,12 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
             store.dispose()
         yield copy, content
     finally:
-        for ending in ("", *SIDE_FILES, ".lock"):
-            Path(f"{copy}{ending}").unlink(missing_ok=True)
+        _remove(copy)
+
+
+def _remove(copy: Path) -> None:
+    for ending in ("", *SIDE_FILES, ".lock"):
+        Path(f"{copy}{ending}").unlink(missing_ok=True)
 
 
 def content_of(store: Store) -> BackupContent:
@@ -111,10 +119,15 @@ def put_back(copy: Path, store: Store, folder: Path) -> Path | None:
     -------
     The file that what stood there before is kept in; None where there was nothing
     """
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    if store.is_sqlite:
-        return _replace_file(copy, store, folder / f"before-restore-{stamp}.db")
-    return _replace_rows(copy, store, folder / f"before-restore-{stamp}.db")
+    replace = _replace_file if store.is_sqlite else _replace_rows
+    return replace(copy, store, _new_name(folder))
+
+
+def _new_name(folder: Path) -> Path:
+    """Where what stood there is kept: a name by the time, which is nobody's yet."""
+    stem = f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (folder / f"{stem}-{number}.db" for number in itertools.count(2))
+    return next(name for name in itertools.chain([folder / f"{stem}.db"], names) if not name.exists())
 
 
 def _replace_file(copy: Path, store: Store, kept: Path) -> Path | None:
@@ -125,7 +138,7 @@ def _replace_file(copy: Path, store: Store, kept: Path) -> Path | None:
         for ending in ("", *SIDE_FILES):
             # a damaged database keeps what it had beside it, under the same new name
             if Path(f"{database}{ending}").exists():
-                os.replace(f"{database}{ending}", f"{kept}{ending}")
+                _name_also(Path(f"{database}{ending}"), Path(f"{kept}{ending}"))
     for ending in SIDE_FILES:
         Path(f"{database}{ending}").unlink(missing_ok=True)
     os.replace(copy, database)
@@ -135,6 +148,15 @@ def _replace_file(copy: Path, store: Store, kept: Path) -> Path | None:
     finally:
         os.close(descriptor)
     return kept if there else None
+
+
+def _name_also(file: Path, name: Path) -> None:
+    """Give a file a second name: at no moment is the first without a file, whatever ends this program."""
+    try:
+        os.link(file, name)
+    except OSError:  # this file system knows no second names
+        with replacing(name, 0o600) as beside:
+            shutil.copyfile(file, beside)
 
 
 def _require_unused(database: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.database.restoring import checked_copy, put_back
 from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.app import create_app
@@ -97,6 +101,60 @@ def test_a_damaged_database_is_replaced_and_kept(make_local: Callable[..., Made]
     assert run("restore", made.folder, backup, "--yes").exit_code == 0
     assert json.loads(run("status", made.folder, "--json").stdout)["ratings"] == 4
     assert next(made.folder.glob("before-restore-*.db")).read_bytes().startswith(b"garbage")
+
+
+class Killed(BaseException):
+    """The program ends here."""
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_whenever_a_restore_is_killed_there_is_a_database_and_what_stood_there_is_kept(
+    make_local: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    made, backup = make_local(), tmp_path / "safe.db"
+    run("backup", made.folder, "-o", backup)
+    rated(made, 1)
+    made.store.dispose()
+    database, link, replace = made.folder / "study.db", os.link, os.replace
+    left = 0  # steps until it is killed
+
+    def before(step: Callable[..., None], *names: str | Path) -> None:
+        nonlocal left
+        if any(Path(name).name == "study.db" for name in names):
+            left -= 1
+            if left < 0:
+                raise Killed
+        step(*names)
+
+    def no_link(*_: str | Path) -> None:
+        raise OSError("no second names here")
+
+    monkeypatch.setattr(os, "replace", lambda *names: before(replace, *names))
+    monkeypatch.setattr(os, "link", lambda *names: before(link if has_links else no_link, *names))
+    kept = []
+    for steps in range(3):
+        left = steps
+        with contextlib.suppress(Killed), checked_copy(backup, made.folder) as (copy, _):
+            kept.append(put_back(copy, made.store, made.folder))
+        assert database.exists(), steps
+    with sqlite3.connect(database) as now, sqlite3.connect(str(kept[0])) as earlier:
+        assert now.execute("SELECT count(*) FROM ratings").fetchone() == (0,)
+        assert earlier.execute("SELECT count(*) FROM ratings").fetchone() == (4,)
+    assert len(kept) == 1 and Path(str(kept[0])).stat().st_mode & 0o077 == 0
+
+
+def test_what_two_restores_of_one_second_replaced_is_kept_twice(
+    make_local: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, backup = make_local(), tmp_path / "safe.db"
+    run("backup", made.folder, "-o", backup)
+    rated(made, 1)
+    made.store.dispose()
+    monkeypatch.setattr(time, "strftime", lambda *_: "20260101-000000")
+    kept = [json.loads(run("restore", made.folder, backup, "--yes", "--json").stdout)["kept"] for _ in range(2)]
+    with sqlite3.connect(kept[0]) as first:
+        assert first.execute("SELECT count(*) FROM ratings").fetchone() == (4,)
+    assert kept[0] != kept[1]
 
 
 def test_nothing_changes_while_a_server_runs_or_somebody_has_the_database_open(address: Made, tmp_path: Path) -> None:
