@@ -115,7 +115,8 @@ def score_tables(
     within = None
     if grouping is not None:
         results = score_by(pairs, candidates, grouping.values, options, apart=grouping.apart)
-        within = Groups(grouping.column, grouping.apart, results)
+        without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
+        within = Groups(grouping.column, grouping.apart, results, without)
     assisted = None
     if judge is not None:
         by_system = {str(name): rows for table in whole for name, rows in table.groupby("system", sort=False)}

@@ -30,6 +30,8 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
         click.echo(sentence)
     if run.within is not None and run.within.results:
         _print_groups(run.within)
+    for note in [] if run.within is None else run.within.notes():
+        click.echo(note)
     if run.assisted is not None:
         print_assisted(run.assisted)
 

@@ -103,6 +103,8 @@ class OperatingPoints:
     retrieved : share truly retrieved, which ties make larger
     threshold : score at the cut
     precision, recall : one Figure a point
+    tied : bool [points], where more than `TIED` of what is retrieved has the score at the cut: figures and intervals
+        are then those at that score, and not at the share
     """
 
     share: np.ndarray
@@ -110,6 +112,7 @@ class OperatingPoints:
     threshold: np.ndarray
     precision: list[BootstrapStatistic]
     recall: list[BootstrapStatistic]
+    tied: np.ndarray
 
 
 def thresholds_at(score: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
@@ -274,7 +277,12 @@ class Retrieval:
                 )
             )
         return OperatingPoints(
-            shares, retrieved[:, 0], thresholds, [pair[0] for pair in proportions], [pair[1] for pair in proportions]
+            shares,
+            retrieved[:, 0],
+            thresholds,
+            [pair[0] for pair in proportions],
+            [pair[1] for pair in proportions],
+            level[:, 0] & (shares < 1) & (not known),
         )
 
     def _proportion(

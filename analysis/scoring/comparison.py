@@ -1,8 +1,9 @@
 """Systems against each other: paired differences, how often each comes first, and whether the indices agree.
 
-The interval of a difference and its test rest on one standard error: that of the replicates, times sqrt(n / (n - 1))
-for n queries, since a bootstrap of n clusters is too narrow by that. Both take Student's t with the degrees of freedom
-of that error (at most n - 1), so that an interval holds 0 exactly where the test does not reject.
+The interval of a difference and its test rest on one standard error: the larger of the jackknife's and that of the
+replicates, times sqrt(n / (n - 1)) for n queries, since a bootstrap of n clusters is too narrow by that. Both take
+Student's t with the degrees of freedom of that error (at most n - 1), so that an interval holds 0 exactly where the
+test does not reject.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.indices.precision_recall import RARE
+from relstudy.analysis.indices.precision_recall import RARE, TIED
 from relstudy.analysis.scoring.by_query import FEWEST_RELEVANT
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
@@ -72,14 +72,19 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
             f"bootstrap over queries (clusters), level {options.level:g}, {options.replicates} replicates, seed "
             f"{options.seed}; {_interval(context)}; "
             "mappings are not refitted within replicates; precision and recall that rest on fewer than "
-            f"{RARE} hits or misses are widened to Korn and Graubard's interval"
+            f"{RARE} hits or misses are widened to Korn and Graubard's interval; measures, and figures of exactly 0 or "
+            "1, take percentiles of the replicates; the interval of a mapped correlation reaches 0 from below"
+        ),
+        "precision_recall": (
+            "at shares of the collection, whose cut the judged pairs tell, so intervals let it vary; where more than "
+            f"{percent(TIED)} of what is retrieved ties at the cut, at that score (`tied`)"
         ),
         "population": pairs.population(options.population, options.replicates).sentence(),
         "raters": context.rater_population.sentence(),
         "comparison": (
-            "first minus second on the pairs both score, same replicates; interval and p from one standard error, that "
-            "of the replicates times sqrt(n / (n - 1)) for n queries, and Student's t with that error's degrees of "
-            "freedom; "
+            "first minus second on the pairs both score, same replicates; interval and p from one standard error, the "
+            "larger of the bootstrap's, times sqrt(n / (n - 1)) for n queries, and the jackknife's, and Student's t "
+            "with that error's degrees of freedom; "
             "Holm over the pairs of systems within an index"
         ),
         "measures": _measures(pairs, relevance),
@@ -97,10 +102,13 @@ def _interval(context: ScoringContext) -> str:
             f"{most} degrees of freedom, fewer where few queries decide (Satterthwaite 1946), on Fisher's scale "
             "for correlations and the logit scale for all else"
         )
+    drawn, single = len(context.raters.drawn.mass), len(context.raters.both.mass)
     return (
-        "raters vary too, each variance counted once (Cameron, Gelbach and Miller 2011), with lines moved to the "
-        f"average of the raters drawn; Student's t with the degrees of freedom of both (Satterthwaite 1946): {most} "
-        f"where queries decide, {context.raters.raters - 1} where raters do, and fewer where few queries decide; on "
+        "the larger of the bootstrap's and the jackknife's standard error over queries; raters vary too, each variance "
+        f"counted once (Cameron, Gelbach and Miller 2011) from {drawn} replicates of raters and {single} of single "
+        "ratings, with lines moved to the average of the raters drawn; Student's t with the degrees of freedom of "
+        f"both (Satterthwaite 1946): {most} where queries decide, {context.raters.raters - 1} where raters do, and "
+        "fewer where few queries decide; on "
         "Fisher's scale for correlations and the logit scale for all else; measures vary by queries alone"
     )
 
@@ -139,6 +147,13 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     at_the_cut = relevance.cut_note()
     if at_the_cut is not None:
         notes.append(at_the_cut)
+    uncorrected = int(np.sum((context.draws.step == 1) & (pairs.fraction > 0)))
+    if uncorrected and pairs.population(options.population, options.replicates).finite:
+        notes.append(
+            f"Intervals are not corrected for the part of {count_of(uncorrected, 'query', 'queries')} in the "
+            "collection: all but one of their pairs were certain to be drawn, which does not tell how others would "
+            "differ."
+        )
     if relevance.total in (0, len(pairs)):
         notes.append(
             f"{'No' if relevance.total == 0 else 'Every'} judged pair is relevant ({relevance.sentence()}; judgments "

@@ -15,6 +15,7 @@ from relstudy.analysis.scoring.measures import QueryValues
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Coverage, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
+from relstudy.common.wording import in_words, listed, listed_some
 
 FEWEST_PAIRS = 3
 """A system with fewer pairs in a group has no figures there."""
@@ -45,16 +46,25 @@ class Groups:
     column : whose values are the groups' names
     apart : whether each group's mappings were fitted to its own pairs alone
     results : group -> figures
+    left_out : groups without figures, since no system has enough pairs in them
     """
 
     column: str
     apart: bool
     results: Mapping[str, ScoreResult]
+    left_out: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Which groups have no figures, as a sentence; nothing where all have."""
+        if not self.left_out:
+            return []
+        few = f"no system scores {in_words(FEWEST_PAIRS)} judged pairs there"
+        return [f"No figures for {listed_some(self.left_out)}: {few}."]
 
     def as_json(self) -> dict[str, Any]:
         """The part "by" of what `relstudy score --by` prints as JSON."""
         within = {name: result.as_json() for name, result in self.results.items()}
-        return {"column": self.column, "mapped_apart": self.apart, "groups": within}
+        return {"column": self.column, "mapped_apart": self.apart, "groups": within, "notes": self.notes()}
 
 
 def score_by(
@@ -90,8 +100,28 @@ def score_by(
         if among:
             # a measure of half of a query's results would be another measure
             whole = all((groups[pairs.query == query] == name).all() for query in np.unique(pairs.query[inside]))
-            results[str(name)] = score_candidates(part, among, options if whole else replace(options, measures=()))
+            found = score_candidates(part, among, options if whole else replace(options, measures=()))
+            results[str(name)] = replace(found, notes=(*found.notes, *_left_out(candidates, among, options, whole)))
     return results
+
+
+def _left_out(
+    candidates: Sequence[Candidate], among: Sequence[Candidate], options: ScoringOptions, whole: bool
+) -> list[str]:
+    """Which systems and measures a group has no figures of, one sentence each."""
+    present = {each.name for each in among}
+    absent = [each.name for each in candidates if each.name not in present]
+    notes = []
+    if absent:
+        few = f"fewer than {in_words(FEWEST_PAIRS)} judged pairs here"
+        notes.append(
+            f"{listed_some(absent)} {'scores' if len(absent) == 1 else 'score'} {few}, and no figure is given."
+        )
+    if options.measures and not whole:
+        are = "is" if len(options.measures) == 1 else "are"
+        part = "of some queries only a part of the pairs is in the group"
+        notes.append(f"{listed(options.measures)} {are} left out: {part}.")
+    return notes
 
 
 def _mapped_alone(part: JudgedPairs, candidate: Candidate, options: ScoringOptions) -> Candidate:

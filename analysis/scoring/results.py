@@ -79,19 +79,25 @@ class Coverage:
 
 @dataclass(frozen=True)
 class PrecisionRecallPoint:
-    """Precision and recall when a share of the collection (by weight) is retrieved, or more where scores are tied."""
+    """Precision and recall when a share of the collection (by weight) is retrieved, or more where scores are tied.
+
+    `tied` says that so much has the score at the cut that the figures are those at that score, and not at the share
+    (`relstudy.analysis.indices.precision_recall.TIED`).
+    """
 
     share: float
     retrieved: float
     threshold: float
     precision: Estimate
     recall: Estimate
+    tied: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return {
             "share": self.share,
             "retrieved": self.retrieved,
             "threshold": self.threshold,
+            "tied": self.tied,
             "precision": self.precision.as_json(),
             "recall": self.recall.as_json(),
         }

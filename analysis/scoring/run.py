@@ -24,6 +24,7 @@ from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.explained import explained
+from relstudy.analysis.scoring.figure_notes import notes_on_figures
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -91,6 +92,7 @@ def score_candidates(
     systems = [score_one(context, candidate) for candidate in (progress(candidates) if progress else candidates)]
     comparisons = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
+    notes = notes_on(context, candidates)
     return ScoreResult(
         tuple(systems),
         numbers(context),
@@ -104,7 +106,7 @@ def score_candidates(
         tuple(ranked),
         tuple(agreements(systems, options.level)),
         pd.concat([indices_by_query(context, candidate) for candidate in candidates], ignore_index=True),
-        tuple(notes_on(context, candidates)),
+        (*notes, *notes_on_figures(systems, notes)),
         context.collection,
         pairs.query_id,
         pairs.result_id,
@@ -211,9 +213,16 @@ def _points(
             sign * float(threshold),
             context.estimate(precision),
             context.estimate(context.pairs.design.apply({"recall": recall})["recall"]),
+            bool(tied),
         )
-        for share, retrieved, threshold, precision, recall in zip(
-            points.share, points.retrieved, points.threshold, points.precision, points.recall, strict=True
+        for share, retrieved, threshold, precision, recall, tied in zip(
+            points.share,
+            points.retrieved,
+            points.threshold,
+            points.precision,
+            points.recall,
+            points.tied,
+            strict=True,
         )
     )
 

@@ -155,6 +155,13 @@ class Census:
         hits = float(relevant[retrieved].sum())
         return hits / float(retrieved.sum()), hits / float(relevant.sum())
 
+    def at_share(self, system: str, share: float) -> tuple[float, float]:
+        """Precision and recall when the best-scored share of all pairs is retrieved; equal scores together."""
+        point = next(each for each in self.indices[system].points if round(each.share, 6) == round(share, 6))
+        if point.precision.value is None or point.recall.value is None:
+            raise ValueError("no pair of the collection is relevant")
+        return point.precision.value, point.recall.value
+
 
 def census(
     collection: DemoCollection, panel: SimulatedPanel, scores: pd.DataFrame, cut: float, base: pd.DataFrame
@@ -188,7 +195,8 @@ def census(
 def system_rows(systems: Mapping[str, Any], everything: Census) -> list[Recovered]:
     """Precision, recall, average precision and normalised rank of each system, estimated and over all pairs.
 
-    Precision and recall are compared at the very scores at which the study cut, so that tied scores play no part.
+    Precision and recall are compared at the share retrieved, which the intervals speak of; where many scores are tied,
+    at the score at which the study cut, as their intervals then do.
 
     Parameters
     ----------
@@ -200,7 +208,10 @@ def system_rows(systems: Mapping[str, Any], everything: Census) -> list[Recovere
         estimates = systems[system.name]
         for point in estimates["precision_recall"]:
             if round(point["share"], 6) in SHARES:
-                true = everything.at(system.name, point["threshold"])
+                if point["tied"]:
+                    true = everything.at(system.name, point["threshold"])
+                else:
+                    true = everything.at_share(system.name, point["share"])
                 for name, value in zip(("precision", "recall"), true, strict=True):
                     rows.append(_row(f"{name} in the best {percent(point['share'])}", system.name, value, point[name]))
         for name in ("average_precision", "normalised_rank"):

@@ -386,7 +386,7 @@ def test_a_simulated_study_says_what_its_intervals_hold_and_what_repeating_it_ga
     truth = pd.DataFrame({"true": ["0.5", "0.5", "1.0"], "low": ["0.4", "0.6", ""], "high": ["0.6", "0.7", ""]})
     told = coverage_sentence(replace(tables, truth=truth))
     assert told.startswith("The truth is known here: 1 of 2 intervals hold it.")
-    assert told.endswith("Twenty repetitions of the demonstration held the truth in 99 % of all intervals.")
+    assert told.endswith("Twenty repetitions of the demonstration held the truth in 97 % of all intervals.")
     assert coverage_sentence(replace(tables, truth=truth.iloc[2:])) == ""
 
 

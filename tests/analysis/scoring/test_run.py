@@ -15,6 +15,7 @@ from scipy import stats
 
 from relstudy.analysis.scoring.beyond import beyond_notes
 from relstudy.analysis.scoring.candidate import MappedScores
+from relstudy.analysis.scoring.groups import Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
@@ -297,3 +298,62 @@ def test_the_share_of_undecided_pairs_is_said_by_each_systems_score(tmp_path: Pa
     said = score(scores, tmp_path / "judgments.csv", **choices)
     note = "6 of 60 pairs that people saw are undecided and have no part (in the best, middle and last third by score: "
     assert note + "up 30.0 %, 0.0 %, 0.0 %; down 30.0 %, 0.0 %, 0.0 %)." in said.notes
+
+
+def test_figures_that_stay_at_a_tied_score_are_a_line_of_the_output_and_of_their_system_alone() -> None:
+    judgments, scores = tables(queries=8)
+    one = scores["system"] == "s0"
+    scores.loc[one, "score"] = scores.loc[one, "score"].round()
+    result = score_systems(judgments, scores, options=FEW)
+    said = [note for note in result.notes if "gives many pairs one score" in note]
+    assert len(said) == 1
+    assert said[0].startswith("s0 gives many pairs one score: precision and recall at ")
+    points = {round(point["share"], 3): point for point in result.as_json()["systems"]["s0"]["precision_recall"]}
+    assert points[0.1]["tied"]
+    assert points[0.1]["retrieved"] > 0.15
+    assert not points[1.0]["tied"]  # all pairs are retrieved, whatever is tied
+    assert not any(point.tied for point in result["s1"].points)
+
+
+def test_a_figure_that_is_missing_is_a_line_of_the_output_with_its_reason_once() -> None:
+    judgments, scores = tables(queries=8)
+    judgments["judgment"] = np.where(judgments["query_id"] == "q00", judgments["judgment"], 1.0)
+    few = score_systems(judgments, scores, options=replace(FEW, replicates=40))
+    assert "Some figures are without an interval, since too many bootstrap replicates have no value:" in " ".join(
+        few.notes
+    )
+    judgments["judgment"] = 5.0
+    notes = score_systems(judgments, scores, options=FEW).notes
+    assert "Some figures are left empty, since all judgments are equal: correlation of s0 and s1." in notes
+    assert sum("Every judged pair is relevant" in note for note in notes) == 1
+
+
+def test_a_group_says_what_it_leaves_out() -> None:
+    judgments, scores = tables(queries=6)
+    groups = np.where(np.arange(len(judgments)) < 2, "two", "others")
+    pairs = JudgedPairs.of(judgments)
+    options = replace(FEW, measures=("nDCG@10",))
+    few = scores[(scores["system"] == "s0") | (scores["result_id"].str[1:].astype(int) % 2 == 0)]
+    candidates, _ = candidates_of([("few", few)], pairs, options)
+    results = score_by(pairs, candidates, groups, options)
+    assert set(results) == {"others"}
+    assert any(note.startswith("nDCG@10 is left out: of some queries only a part") for note in results["others"].notes)
+    assert Groups("block", False, results, ("two",)).notes() == [
+        "No figures for two: no system scores three judged pairs there."
+    ]
+    groups[:4] = "two"
+    two = score_by(pairs, candidates, groups, options)["two"]
+    assert "s1 scores fewer than three judged pairs here, and no figure is given." in two.notes
+
+
+def test_queries_whose_draw_tells_no_variance_are_counted_in_a_line() -> None:
+    judgments, scores = tables(queries=12)
+    first = judgments["query_id"] == "q00"
+    judgments["query_probability"] = 0.5
+    judgments["inclusion_probability"] = 0.25
+    judgments.loc[first, "inclusion_probability"] = 0.5
+    judgments.loc[first.idxmax(), "inclusion_probability"] = 0.2
+    notes = score_systems(judgments, scores, options=FEW).notes
+    assert any(
+        note.startswith("Intervals are not corrected for the part of 1 query in the collection") for note in notes
+    )

@@ -20,7 +20,7 @@ from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
-from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table
+from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
 from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
 
 pytestmark = pytest.mark.server
@@ -231,6 +231,21 @@ def test_the_census_counts_precision_and_recall_pair_by_pair():
     hits = sum(share for share, retrieved in zip(good, taken, strict=True) if retrieved)
     assert precision == pytest.approx(hits / sum(taken))
     assert recall == pytest.approx(hits / sum(good))
+
+    # at a share, unless the study says that its figures stay at a tied score
+    mixed = scores.assign(system="two", score=rng.random(len(scores)))
+    everything = census(collection, panel, pd.concat([scores, mixed]), 3.5, base)
+    order = np.argsort(-mixed["score"].to_numpy())[: int(np.ceil(0.05 * len(mixed)))]
+    of_best = np.asarray(good)[order].sum()
+    estimate = {"value": 0.5, "low": 0.4, "high": 0.6}
+    figures = dict.fromkeys(("precision", "recall", "average_precision", "normalised_rank"), estimate)
+    point = {"share": 0.05, "threshold": 0.5, "tied": False, **figures}
+    systems = {"one": {"precision_recall": [point | {"threshold": 2.0, "tied": True}], **figures}}
+    rows = system_rows(systems | {"two": {"precision_recall": [point], **figures}}, everything)
+    true = {(row.quantity, row.system): row.true for row in rows}
+    assert true["precision in the best 5 %", "one"] == pytest.approx(precision)
+    assert true["precision in the best 5 %", "two"] == pytest.approx(of_best / len(order))
+    assert true["recall in the best 5 %", "two"] == pytest.approx(of_best / sum(good))
 
 
 def test_the_panels_true_share_is_that_of_endlessly_many_ratings_on_true_lines():

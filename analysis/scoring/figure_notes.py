@@ -1,0 +1,59 @@
+"""What a person should know about single figures of a system, from the figures themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from relstudy.analysis.indices.precision_recall import TIED
+from relstudy.analysis.scoring.results import SystemScore
+from relstudy.common.estimates import Estimate
+from relstudy.common.wording import listed, listed_some, percent
+
+NO_INTERVAL = "no interval: "
+
+
+def notes_on_figures(systems: Sequence[SystemScore], said: Sequence[str] = ()) -> list[str]:
+    """Which figures are missing, or stand on another rule than the others, one sentence each.
+
+    Parameters
+    ----------
+    said : notes there are already; a reason that stands in one of them is not said again
+    """
+    tied = [_tied(system) for system in systems]
+    return [*_missing(systems, said), *(note for note in tied if note is not None)]
+
+
+def _missing(systems: Iterable[SystemScore], said: Sequence[str]) -> Iterator[str]:
+    """Figures without a value or an interval, by reason."""
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for system in systems:
+        for name, figure in _shown(system):
+            if figure.reason is not None and not any(figure.reason.removeprefix(NO_INTERVAL) in note for note in said):
+                by_reason.setdefault(figure.reason, {}).setdefault(name, []).append(system.name)
+    for reason, figures in by_reason.items():
+        what = "without an interval" if reason.startswith(NO_INTERVAL) else "left empty"
+        where = "; ".join(f"{name} of {listed_some(names)}" for name, names in figures.items())
+        yield f"Some figures are {what}, since {reason.removeprefix(NO_INTERVAL)}: {where}."
+
+
+def _shown(system: SystemScore) -> Iterator[tuple[str, Estimate]]:
+    yield "correlation", system.pearson
+    yield "pooled AP", system.average_precision
+    yield "good above poor", system.normalised_rank
+    yield from system.measures.items()
+
+
+def _tied(system: SystemScore) -> str | None:
+    """At which shares precision and recall stay at a score, since many scores are equal; None where at none."""
+    tied = [point for point in system.points if point.tied]
+    if not tied:
+        return None
+    shares = [f"{100 * point.share:g} %" for point in tied]
+    if len(shares) > 4:
+        shares = [f"{len(shares)} shares from {shares[0]} to {shares[-1]}"]
+    farthest = max(tied, key=lambda point: point.retrieved - point.share)
+    return (
+        f"{system.name} gives many pairs one score: precision and recall at {listed(shares)} of the collection, and "
+        f"their intervals, are of all that is retrieved down to a score that over {percent(TIED)} of it share "
+        f"({100 * farthest.retrieved:.3g} % in place of {100 * farthest.share:g} %)."
+    )
