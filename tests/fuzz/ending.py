@@ -16,7 +16,7 @@ from relstudy.studyapp.cli import main
 from tests.fuzz.excerpts import Excerpt
 from tests.fuzz.mutations import ALL, BYTES, KEEPING, KEEPING_LINES, Mutation
 
-CASES = int(os.environ.get("FUZZ_CASES", "100"))
+CASES = int(os.environ.get("FUZZ_CASES", "60"))
 """Cases of each command; FUZZ_CASES=20000 looks further than the gate has time for."""
 
 
