@@ -123,8 +123,7 @@ def score_tables(
         assisted = assist_scores(pairs, candidates, by_system, judge, options)
     read = [note for table in whole for note in table.attrs.get("notes", [])]
     helped = () if assisted is None else assisted.notes
-    scale = judgments.scale
-    guessed = [f"No scale is stated, so {scale.scale.name} is assumed ({scale.note})."] if scale.how == "values" else []
-    result = replace(result, notes=(*judgments.notes, *guessed, *read, *unmapped, *result.notes, *outside, *helped))
+    told = (*judgments.notes, *judgments.scale.assumed(), *read, *unmapped, *result.notes, *outside, *helped)
+    result = replace(result, notes=told)
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     return ScoringRun(result, candidates, pairs, StudyFacts.of(judgments, result), assisted, within, tuple(places))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from relstudy.common.console import print_table
-from relstudy.common.wording import count_of, percent, span
+from relstudy.common.wording import count_of, listed, percent, span
 
 AGREEMENT = {
     "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
@@ -76,8 +76,23 @@ def print_summary(figures: dict[str, Any]) -> None:
         print_table([[rater, ", ".join(flags)] for rater, flags in flagged[:20]], ["rater", "worth a look"])
         if len(flagged) > 20:
             click.echo(f"... and {len(flagged) - 20} more; see raters.csv")
-    for name, reason in figures["reasons"].items():
-        click.echo(f"no {name}: {reason}")
+    for reason in dict.fromkeys(figures["reasons"].values()):
+        without = [_title(name) for name, why in figures["reasons"].items() if why == reason]
+        click.echo(f"Left empty: {listed(list(dict.fromkeys(without)))}: {reason}.")
+
+
+def _title(name: str) -> str:
+    """What a figure of the summary is called in a sentence.
+
+    Examples
+    --------
+    >>> _title("icc.after.icc2k"), _title("weighted_kappa"), _title("leave_one_out_correlation.before")
+    ('ICC(2,k)', 'weighted kappa', 'leave-one-out correlation before')
+    """
+    title = AGREEMENT.get(name.replace(".after", ""))
+    if title is None:
+        return name.replace("leave_one_out", "leave-one-out").replace("_", " ").replace(".", " ")
+    return title.partition(":")[0].partition(", mean")[0]
 
 
 def _number(value: float | None, form: str = ".3f") -> str:

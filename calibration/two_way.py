@@ -20,6 +20,8 @@ from relstudy.common.estimates import Estimate
 
 LEAST_RATERS = 3
 FEW = "two raters cannot tell how others would differ"
+ROUNDING = 1e-12
+"""What sums of a few thousand floats may differ by from a perfect 1."""
 
 Scale = Literal["plain", "log", "fisher"]
 
@@ -117,7 +119,9 @@ def interval(
     reach = float(stdtrit(max(freedom, 1.0), 0.975)) * np.sqrt(variance)
     if scale == "log" and value > 0:
         return Estimate(value, value * float(np.exp(-reach / value)), value * float(np.exp(reach / value)))
-    if scale == "fisher" and abs(value) < 1:
+    if scale == "fisher" and abs(value) > 1 - ROUNDING:
+        return Estimate(value)  # nothing lies beyond a perfect correlation, and its error is not told
+    if scale == "fisher":
         half, centre = reach / (1 - value**2), np.arctanh(value)
         return Estimate(value, float(np.tanh(centre - half)), float(np.tanh(centre + half)))
     return Estimate(value, value - reach, value + reach)

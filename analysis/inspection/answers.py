@@ -21,6 +21,9 @@ WORDS = (
     r"highly|very|perfect|excellent|fully|exact|great|dedicated",
 )
 """Words of low, middling and high answers; what bears none of them and no number stands between the last two."""
+FILLED = "★⭐*"
+STARS = re.compile("[★⭐*\ufe0f]*[☆✩\ufe0f]*")
+"""Stars that count, and those that show how many there might be."""
 MOST_WORDS = 12
 
 
@@ -71,10 +74,12 @@ def read_answers(column: pd.Series) -> Answers | None:
 
 
 def _numbers_of(texts: list[str]) -> tuple[dict[str, float], bool]:
-    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5"), else by its words."""
+    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5"), its stars, else by its words."""
     leading = [re.match(r"\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*[|/-]\s*\d)", text) for text in texts]
     if all(leading):
         return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, True
+    if all(STARS.fullmatch(text) for text in texts):
+        return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, True
     of_a_whole = [re.fullmatch(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+)", text) for text in texts]
     if all(of_a_whole) and len({found[2] for found in of_a_whole if found}) == 1:
         return {found[0]: float(found[1].replace(",", ".")) for found in of_a_whole if found}, True

@@ -39,11 +39,17 @@ NAMES = {
             "completed_by",
         ),
     ),
-    "query_id": ("query_id", "query", "queryid", "qid", "q", "topic", "topic_id", "prompt", "prompt_id", "input.query"),
+    "query_id": (
+        *("query_id", "query", "queryid", "qid", "q", "topic", "topic_id", "prompt", "prompt_id", "input.query"),
+        *("query_text", "search_term", "keyword", "question", "question_id"),
+        *(f"{what}{one}" for one in ("_a", "_1", "1", "_left") for what in ("image", "img", "item", "stimulus")),
+    ),
     "result_id": (
-        *("result_id", "result", "docid", "doc_id", "doc", "document", "document_id", "item", "item_id", "itemid"),
+        *("result_id", "result", "docid", "doc_id", "docno", "doc", "document", "document_id", "item", "item_id"),
+        *("itemid", "product", "sku", "asin", "pid", "passageid", "paragraph"),
         *("image", "image_id", "video", "video_id", "passage", "passage_id", "product_id", "instance_id", "stimulus"),
         *("stimulus_id", "url", "input.result", "input.document", "input.image_url", "input.image", "input.docid"),
+        *(f"{what}{two}" for two in ("_b", "_2", "2", "_right") for what in ("image", "img", "item", "stimulus")),
     ),
     "rating": (
         *("rating", "label", "grade", "relevance", "rel", "answer", "response", "choice", "overall_score", "quality"),
@@ -52,7 +58,7 @@ NAMES = {
 }
 NO_RATER = re.compile(
     r"(final|mean|avg|average|median|mos|sd|std|var|total|count|consensus|majority|scale|block|rank|position|round|"
-    r"repetition|seconds|duration|time|age|index|idx|row|id|.*_id$)(?![a-z])",
+    r"repetition|seconds|duration|time|age|index|idx|row|iter|iteration|q0|id|.*_id$)(?![a-z])",
     re.IGNORECASE,
 )
 """Names of columns that are no rater's: summaries, and how a row came about."""

@@ -21,6 +21,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records
 from relstudy.common.packed import read_bytes
 from relstudy.common.tables import read_table
+from relstudy.common.wording import count_of
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 
@@ -69,7 +70,8 @@ def _start(file: str) -> str:
 def _run(file: str) -> Inspection:
     scores = read_scores(file)
     systems = ", ".join(map(str, scores["system"].unique()[:5]))
-    sentence = f"a TREC run of {systems}: {len(scores)} results of {scores['query_id'].nunique()} queries"
+    queries = count_of(scores["query_id"].nunique(), "query", "queries")
+    sentence = f"a TREC run of {systems}: {len(scores)} results of {queries}"
     command = f"relstudy score {shlex.quote(file)} -j judgments.csv"
     return Inspection(file, "run", sentence, uses=SCORE_USES, command=command)
 
@@ -78,7 +80,8 @@ def _qrels(file: str) -> Inspection:
     judgments = read_judgments(file)
     grades = judgments.frame["judgment"].value_counts().sort_index()
     counted = ", ".join(f"{count} of grade {grade:g}" for grade, count in grades.items())
-    sentence = f"TREC qrels: {len(judgments)} judgments of {judgments.frame['query_id'].nunique()} queries ({counted})"
+    queries = count_of(judgments.frame["query_id"].nunique(), "query", "queries")
+    sentence = f"TREC qrels: {len(judgments)} judgments of {queries} ({counted})"
     return Inspection(
         file,
         "qrels",

@@ -24,6 +24,7 @@ from relstudy.analysis.inspection.tools import inspect_export, tool_of
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import Checked
+from relstudy.common.wording import count_of
 from relstudy.mapping.scores.wide import is_no_system
 
 
@@ -210,7 +211,9 @@ def _scores(table: Checked, roles: dict[str, str]) -> Inspection:
     return Inspection(
         table.file,
         "scores" if systems else "unknown",
-        f"scores of {len(systems)} systems for {len(table.frame)} pairs" if systems else "pairs without any number",
+        f"scores of {count_of(len(systems), 'system')} for {count_of(len(table.frame), 'pair')}"
+        if systems
+        else "pairs without any number",
         columns,
         tuple(renamed),
         SCORE_USES if systems else (),

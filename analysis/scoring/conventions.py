@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
+from relstudy.analysis.scoring.measures import parsed_measure, takes_relevant_or_not
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.wording import count_of, listed, percent
@@ -87,7 +89,7 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
             "with that error's degrees of freedom; "
             "Holm over the pairs of systems within an index"
         ),
-        "measures": _measures(pairs, relevance),
+        "measures": _measures(pairs, relevance, options.measures),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
@@ -119,12 +121,19 @@ def _proposed(pairs: JudgedPairs) -> str:
     return ", ".join(pairs.proposers)
 
 
-def _measures(pairs: JudgedPairs, relevance: Relevance) -> str:
+def _measures(pairs: JudgedPairs, relevance: Relevance, measures: Sequence[str]) -> str:
     if pairs.qrels:
-        return (
+        words = (
             "ir-measures on everything that a system retrieved, by the whole qrels as they are; mean over the qrels' "
-            "queries, "
-            "one without results counting 0"
+            "queries, one without results counting 0"
+        )
+        from_one = [name for name in measures if takes_relevant_or_not(name)]
+        if not from_one or not ((pairs.judgment >= 1) != (pairs.judgment > relevance.cut)).any():
+            return words
+        stricter = max(1, int(np.floor(relevance.cut)) + 1)
+        return (
+            f"{words}; {listed(from_one)} {'takes' if len(from_one) == 1 else 'take'} grades from 1 as relevant, as "
+            f"trec_eval does, whatever the threshold: {_from_grade(from_one[0], stricter)} takes those from {stricter}"
         )
     shares = relevance.rule is RelevanceRule.SHARE
     taken = "pairs that more than half of their ratings call relevant" if shares else "the threshold"
@@ -132,6 +141,11 @@ def _measures(pairs: JudgedPairs, relevance: Relevance) -> str:
         "condensed: ir-measures on the judged pairs of each query alone, every pair counted alike, mean over queries; "
         f"measures of relevant or not take {taken}, all others gains: {gains_in_words(pairs.scale.scale)}"
     )
+
+
+def _from_grade(measure: str, grade: int) -> str:
+    """The measure's name with the grade from which pairs are relevant, as P(rel=2)@10."""
+    return str(parsed_measure(measure)(rel=grade))
 
 
 def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:

@@ -17,6 +17,7 @@ from relstudy.common.figures import figure_of
 from relstudy.common.file_names import file_names
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
+from relstudy.common.wording import count_of
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.plots import mapping_figure
 from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems, fits_as_json
@@ -90,7 +91,7 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
     def heading(self) -> str:
         """How many systems, and which method each of them has."""
         best = ", ".join(f"{system} {method}" for system, method in list(self.best.items())[:6])
-        return f"Mappings of {len(self)} systems: {best}{' ...' if len(self) > 6 else ''}"
+        return f"Mappings of {count_of(len(self), 'system')}: {best}{' ...' if len(self) > 6 else ''}"
 
     def overview(self) -> pd.DataFrame:
         """The methods by their figures out of fold."""

@@ -168,6 +168,10 @@ class KnownScale:
         """The same scale with the cut that a table of judgments names."""
         return replace(self, scale=replace(self.scale, stated_cut=float(cut)))
 
+    def assumed(self) -> tuple[str, ...]:
+        """That the scale was taken from the numbers, as a sentence; none where somebody stated it."""
+        return (f"No scale is stated, so {self.scale.name} is assumed ({self.note}).",) if self.how == "values" else ()
+
     def sentence(self) -> str:
         """The scale, its cut and where they come from, in words."""
         return f"scale {self.scale.name} ({self.note}): relevant is what is rated above {self.scale.cut:g}"

@@ -194,3 +194,9 @@ def test_the_gain_by_calibration_has_an_interval_of_its_own_and_a_narrower_one()
     assert gain.low is not None
     assert gain.low > 0
     assert (gain.high or 0) - gain.low < 0.8 * ((plain.high or 0) - (plain.low or 0))
+
+
+def test_no_interval_of_a_correlation_reaches_beyond_one() -> None:
+    """Spearman of raters who agree throughout stood there as 1.000 with .998 to 1.002."""
+    assert interval(1.0, (1e-6, 1e-6), 0.0, (20, 50), "fisher").high is None
+    assert interval(0.999, (1e-6, 1e-6), 0.0, (20, 50), "fisher").high < 1

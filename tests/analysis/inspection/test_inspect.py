@@ -221,3 +221,20 @@ def test_a_table_without_a_header_is_no_table_of_codes(table: WriteTable) -> Non
 def test_ratings_out_of_so_many_are_numbers(table: WriteTable) -> None:
     path = table("worker,query,doc,grade\na,q,x,3/5\na,q,y,5/5\nb,q,x,1/5")
     assert ratings_by(inspect_file(path))["rating"].tolist() == [3, 5, 1]
+
+
+def test_qrels_with_a_header_are_judgments_and_the_iteration_is_no_rater(table: WriteTable) -> None:
+    """The topic was query and result at once, docno left out, and iter and rel were two raters."""
+    rows = "\n".join(f"t{row % 3},0,FT9-{row},{row % 4}" for row in range(12))
+    inspection = inspect_file(table(f"topic,iter,docno,rel\n{rows}"))
+    assert inspection.kind == "judgments"
+    assert "--columns query_id=topic,result_id=docno,rating=rel" in str(inspection.command)
+
+
+def test_pairs_of_pictures_and_stars_are_known(table: WriteTable) -> None:
+    rows = "\n".join(f"a{row},b{row},{'★' * (row % 4)}{'☆' * (3 - row % 4)},s{row % 2}" for row in range(8))
+    inspection = inspect_file(table(f"img1,img2,similarity,subject\n{rows}"))
+    assert {each.column: each.role for each in inspection.columns} == {
+        "img1": "query_id", "img2": "result_id", "similarity": "rating", "subject": "rater_id",
+    }  # fmt: skip
+    assert ratings_by(inspection)["rating"].tolist() == [row % 4 for row in range(8)]

@@ -214,3 +214,13 @@ def test_the_command_writes_nothing_where_it_cannot_join(folder: Path) -> None:
     ):
         done = run(*arguments, "-o", folder / "none")
         assert done.exit_code == 1 and sentence in done.stderr and not (folder / "none").exists()
+
+
+@pytest.mark.usefixtures("isotonic_alone")
+def test_a_scale_that_was_assumed_and_what_was_left_out_of_a_table_is_told(folder: Path) -> None:
+    table = pd.read_csv(folder / "1-9" / "judgments.csv")
+    bare = table[["query_id", "result_id", "judgment"]]
+    pd.concat([bare, bare[:1]]).to_csv(folder / "bare.csv", index=False)
+    done = run(folder / "1-5", folder / "bare.csv", "-o", folder / "out")
+    assert "bare: No scale is stated, so 1-9 is assumed (taken from the judgments" in done.stdout, done.output
+    assert "bare: 1 row with the judgment of an earlier row on the same pair: merged" in done.stdout

@@ -181,3 +181,15 @@ def test_a_notebook_gets_the_commands_measures_of_a_run_under_any_name(trec: Pat
     result = rs.score({"mine": trec / "good.run"}, trec / "j.qrels", measures=NAMES, replicates=40)
     row = result.table.set_index("system").loc["mine"]
     assert {name: row[name] for name in found} == pytest.approx({name: each["value"] for name, each in found.items()})
+
+
+def test_the_grade_from_which_a_measure_of_graded_qrels_takes_pairs_as_relevant_is_said(trec: Path) -> None:
+    """The output called 2.5 the cut of good pairs, while AP counted grades from 1, as trec_eval does."""
+    qrels = pd.read_csv(trec / "j.qrels", sep=" ", names=["query_id", "zero", "result_id", "judgment"])
+    (trec / "binary.qrels").write_text(
+        "".join(f"{q} 0 {d} {int(j > 1)}\n" for q, d, j in qrels.drop(columns="zero").itertuples(index=False))
+    )
+    few = {"measures": ("AP", "nDCG@10", "P@5"), "replicates": 2, "method": "none"}
+    said = str(rs.score(trec / "good.run", trec / "j.qrels", **few).conventions["measures"])
+    assert "AP and P@5 take grades from 1 as relevant, as trec_eval does, whatever the threshold: AP(rel=2)" in said
+    assert "grades from 1" not in str(rs.score(trec / "good.run", trec / "binary.qrels", **few).conventions["measures"])
