@@ -15,8 +15,6 @@ from relstudy.common.option_groups import GroupedCommand
 from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.further_pairs import Extended
@@ -211,6 +209,8 @@ def sample(
     """
     from relstudy.studyapp.sampling.first_round import ASSUMED_GOOD, SampleOptions, base_pages, draw_sample
 
+    if by_judge or from_mappings:
+        _complete_round(folder)
     study = _study(folder)
     cost = cost_of(folder, study, raters, seconds)
     if by_judge:
@@ -281,35 +281,25 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
-    from relstudy.common.pairs_table import write_pairs
+    from relstudy.studyapp.assignment.new_draw import set_aside
     from relstudy.studyapp.sampling.sources import is_built_in
+    from relstudy.studyapp.sampling.written_draw import written_draw
 
     stamps = {name: stamp for each in drawn.design.rounds for name, stamp in each.systems.items()}
     drawn.scores.write(folder, [name for name in drawn.scores.systems if is_built_in(stamps.get(name, ""))])
-    kept = None
-    if keep_old:
-        from relstudy.studyapp.assignment.new_draw import set_aside
-
-        kept = set_aside(folder)
-    write_pairs(drawn.pairs, folder / "pairs.csv")
-    write_pool(drawn.pool, folder)
-    drawn.design.save(folder)
-    return kept
+    with written_draw(folder, drawn.pairs, drawn.pool, drawn.design):
+        return set_aside(folder) if keep_old else None
 
 
-def write_pool(pool: pd.DataFrame | None, folder: Path) -> None:
-    """Write FOLDER/pool.csv, or .parquet from 250,000 rows; that of an earlier draw goes."""
-    from relstudy.common.tables import write_table
-    from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
+def _complete_round(folder: Path) -> None:
+    """Put a round into place whose command was stopped while it wrote, and draw no other for it."""
+    from relstudy.studyapp.sampling.written_draw import complete_draw
 
-    files = [folder / f"pool{ending}" for ending in (".csv", ".parquet")]
-    target = None
-    if pool is not None:
-        target = files[len(pool) > CSV_ROWS]
-        write_table(pool, target)
-    for file in files:
-        if file != target:
-            file.unlink(missing_ok=True)
+    if complete_draw(folder):
+        raise RelstudyError(
+            f"{folder}: the last round, whose command was stopped while it wrote, is in place now; nothing further was "
+            "drawn, and the same command draws a further round"
+        )
 
 
 def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:

@@ -1,0 +1,77 @@
+"""A draw on disk: pairs.csv, the pool and design.json are of one draw, whenever the command that writes them stops.
+
+A further round's probabilities rest on all three: pairs of a round that the design does not know would count twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import write_pairs
+from relstudy.common.tables import write_table
+from relstudy.studyapp.sampling.design import Design
+from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
+
+STAGE = ".drawing"  # the folder beside them in which a draw is written whole, before its first file is moved
+PAIRS, DESIGN = "pairs.csv", "design.json"
+POOLS = ("pool.csv", "pool.parquet")
+NO_POOL = "pool.none"  # stands in the stage for a draw without a pool, with which an earlier one's goes
+
+
+@contextlib.contextmanager
+def written_draw(folder: Path, pairs: pd.DataFrame, pool: pd.DataFrame | None, design: Design) -> Iterator[None]:
+    """Write a draw, and put it into place when the block ends well; what the block does comes between.
+
+    The pool is FOLDER/pool.csv, or .parquet from 250,000 rows.
+    """
+    stage = folder / STAGE
+    shutil.rmtree(stage, ignore_errors=True)
+    try:
+        stage.mkdir()
+    except OSError as error:
+        raise RelstudyError(f"{folder}: cannot be written ({error.strerror})") from None
+    try:
+        write_pairs(pairs, stage / PAIRS)
+        if pool is None:
+            (stage / NO_POOL).touch()
+        else:
+            write_table(pool, stage / POOLS[len(pool) > CSV_ROWS])
+        design.save(stage)
+        yield
+    except BaseException:
+        shutil.rmtree(stage, ignore_errors=True)
+        raise
+    _put_into_place(stage, folder)
+
+
+def complete_draw(folder: Path) -> bool:
+    """See to a draw whose command was stopped; whether it is in place now. Of one that nothing was moved of, nothing
+    stays."""
+    stage = folder / STAGE
+    began = (stage / DESIGN).exists() and not (stage / PAIRS).exists()
+    if began:
+        _put_into_place(stage, folder)
+    shutil.rmtree(stage, ignore_errors=True)
+    return began
+
+
+def _put_into_place(stage: Path, folder: Path) -> None:
+    """The pairs first: with them gone from the stage, the rest follows however often this is stopped."""
+    for name in (PAIRS, *POOLS, NO_POOL, DESIGN):
+        if not (stage / name).exists():
+            continue
+        if name in (*POOLS, NO_POOL):
+            for other in POOLS:
+                (folder / other).unlink(missing_ok=True)
+        if name == NO_POOL:
+            (stage / name).unlink()
+        else:
+            shutil.move(stage / name, os.path.realpath(folder / name))  # a link stays one
+    shutil.rmtree(stage)
