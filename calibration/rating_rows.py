@@ -29,7 +29,8 @@ def rating_numbers(table: Checked, stated: Scale | None) -> tuple[np.ndarray, Kn
         where the rows name several scales
     """
     _check_one_scale(table)
-    values = pd.to_numeric(table.frame["rating"], errors="coerce").to_numpy(dtype=float)
+    # read twice, since the scale says which of them are faults
+    values = table.among(table.frame, table.rows).numbers("rating", empty=True)
     scale = known_scale(table, values, "ratings", stated)
     # a scale that was taken from the ratings holds all of them, but for those that are asked about already
     low, high = (-np.inf, np.inf) if scale.how == "values" else (scale.scale.low, scale.scale.high)

@@ -118,7 +118,7 @@ def read_ratings(
 
 def _require(table: Checked) -> None:
     """Refuse a table without the four columns, and say how to name them."""
-    have = ", ".join(map(str, table.frame.columns)) or "none"
+    have = table.columns_shown()
     wanted = [name for name in REQUIRED if name not in table.frame]
     if wanted:
         allowed = f"this column is required (the file has: {have}); --columns"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
+from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import Checked
 
@@ -130,21 +131,16 @@ def stated_options(named: dict[str, tuple[str, ...]], answers: Answers, table: C
     """The options --columns, --values, --scale and --missing, those that are needed."""
     options = []
     if named:
-        entries = [_entry(f"{ours}={theirs}") for ours, several in named.items() for theirs in several]
+        entries = [list_entry(f"{ours}={theirs}") for ours, several in named.items() for theirs in several]
         options.append(f"--columns {shlex.quote(','.join(entries))}")
     if answers.words:
-        entries = [_entry(f"{text}={number:g}") for text, number in answers.words.items()]
+        entries = [list_entry(f"{text}={number:g}") for text, number in answers.words.items()]
         options.append(f"--values {shlex.quote(','.join(entries))}")
     if answers.scale is not None and "scale" not in table.frame and SCALE_COLUMNS[0] not in table.frame:
         options.append(f"--scale {answers.scale.low:g}-{answers.scale.high:g}")
     if answers.missing or answers.odd:
-        options.append(f"--missing {shlex.quote(','.join(map(_entry, (*answers.missing, *answers.odd))))}")
+        options.append(f"--missing {shlex.quote(','.join(map(list_entry, (*answers.missing, *answers.odd))))}")
     return options
-
-
-def _entry(text: str) -> str:
-    """An entry of a comma-separated list: in double quotes where it contains a comma or a quote."""
-    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
 def inspect_ratings(table: Checked, roles: dict[str, str], tool: str, notes: Iterable[str] = ()) -> Inspection:

@@ -58,7 +58,7 @@ class CheckedFrame(Checked):
 
     def require(self, *columns: str) -> None:
         """Refuse at once a DataFrame that lacks a column."""
-        have = ", ".join(map(str, self.frame.columns)) or "none"
+        have = self.columns_shown()
         have += f"; in its index: {', '.join(self.left)}" if self.left else ""
         missing = [column for column in columns if column not in self.frame.columns]
         allowed = f"this column is required (the DataFrame has: {have}); columns={{...}} renames"
@@ -93,7 +93,7 @@ def refuse_unknown(table: Checked, columns: Columns | None) -> None:
     """Refuse names (theirs: ours) of columns that the table does not have, or of ours that it has already."""
     for theirs, ours in (columns or {}).items():
         if theirs not in table.frame:
-            have = ", ".join(map(str, table.frame.columns)) or "none"
+            have = table.columns_shown()
             raise RelstudyError(f"{table.file}: there is no column {theirs!r} to take for {ours!r}; there are: {have}")
         if ours in table.frame and ours not in (columns or {}):
             raise RelstudyError(

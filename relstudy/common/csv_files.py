@@ -98,6 +98,9 @@ def _layout(file: str) -> Layout:
     stripped = [name.strip() for name in names]
     if not any(stripped):
         raise RelstudyError(f"{file}, row 1: this row is blank; the header row must come first")
+    nameless = stripped.count("")
+    if nameless > 1:
+        raise RelstudyError(f"{file}, row 1: {nameless} columns have no name; the header row must come first")
     doubled = sorted({name for name in stripped if stripped.count(name) > 1})
     if doubled:
         raise RelstudyError(

@@ -9,10 +9,13 @@ from typing import Any
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import exported
+from relstudy.common.headers import plain_name
 from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.records import Record, Records, flat
 from relstudy.common.utf8 import decoded
 
+OWN = {"raterid", "queryid", "resultid", "rating", "judgment", "score"}
+"""Plain names of columns by one of which a table is known."""
 ENDINGS = (".json", ".jsonl", ".ndjson")
 
 
@@ -57,11 +60,23 @@ def _content(file: str) -> Any:
 def _records(content: Any) -> Records:
     """Records by the form of what the file holds."""
     if isinstance(content, dict):
-        return exported(content) or _by_query(content) or Records("JSON", [flat(content)])
+        return exported(content) or _by_column(content) or _by_query(content) or Records("JSON", [flat(content)])
     rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
     if not rows or len(rows) < len(content):
         return Records("JSON", [])
     return exported(rows) or Records("JSON", [flat(row) for row in rows])
+
+
+def _by_column(content: Record) -> Records | None:
+    """Rows of a table that was written column by column, as pandas does unless told; None for anything else."""
+    columns = [values for values in content.values() if isinstance(values, dict)]
+    if len(columns) < len(content) or not OWN & {plain_name(name) for name in content}:
+        return None
+    rows = list(columns[0])
+    if any(list(values) != rows for values in columns):
+        return None
+    records = [{name: values[row] for name, values in content.items()} for row in rows]
+    return Records("JSON", records, ("a value by row under each column's name, as pandas writes it",))
 
 
 def _by_query(content: Record) -> Records | None:

@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 import re
+import shlex
+
+
+def list_entry(text: str) -> str:
+    """An entry of a comma-separated list: in double quotes where it contains a comma or a quote.
+
+    Examples
+    --------
+    >>> print(list_entry("3,5=3.5"))
+    "3,5=3.5"
+    """
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+
+
+def _quoted(text: str) -> str:
+    """An entry as the shell takes it."""
+    entry = list_entry(text)
+    return f'"{text}"' if entry == text and not set(text) & set("$`\\!") else shlex.quote(entry)
 
 
 class CommandWords:
@@ -17,11 +35,11 @@ class CommandWords:
     def missing(self, text: str) -> str:
         """A text that stands for no answer."""
         plain = re.fullmatch(r"[\w.-]+", text)
-        return f"--missing {text}" if plain else f'--missing "{text}"'
+        return f"--missing {text}" if plain else f"--missing {_quoted(text)}"
 
     def value(self, text: str) -> str:
         """A text that stands for a number."""
-        return f'--values "{text}=NUMBER"'
+        return f"--values {_quoted(f'{text}=NUMBER')}"
 
     def scale(self, name: str) -> str:
         """The scale."""

@@ -190,7 +190,7 @@ class Reading:
             matching = [column for column in table.frame.columns if column == name]
             matching = matching or [column for column in table.frame.columns if fnmatchcase(column, name)]
             if not matching:
-                have = ", ".join(map(str, table.frame.columns))
+                have = table.columns_shown()
                 raise RelstudyError(
                     f"{table.file}: --columns names {name!r}, and there is no such column (there are: {have})"
                 )

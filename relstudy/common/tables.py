@@ -28,6 +28,8 @@ from relstudy.common.whole_ids import whole_ids
 
 ROUNDED = r"\d(?:[.,]\d+)?(?:E\+\d+|e\+1[5-9])"
 """How a spreadsheet, or pandas after a gap, writes a whole number of many digits, such as a rater's id."""
+MOST_NAMES = 40
+"""So many names of columns at most stand in a message."""
 SAME_VALUE = 3
 """So many rows with one wrong value in a column are one fault with a count."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -72,13 +74,19 @@ class Checked:
         """Refuse at once a table that lacks a column."""
         missing = [column for column in columns if column not in self.frame.columns]
         if missing:
-            have = ", ".join(map(str, self.frame.columns)) or "none"
+            have = self.columns_shown()
             raise TableError(
                 [
                     Fault(self.file, 1, column, None, f"this column is required (the file has: {have})")
                     for column in missing
                 ]
             )
+
+    def columns_shown(self) -> str:
+        """The names of its columns, the first of them where there are many, for a message."""
+        names = list(map(str, self.frame.columns))
+        more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+        return f"{', '.join(names[:MOST_NAMES])}{more}" if names else "none"
 
     def add(self, wrong: np.ndarray | pd.Series, column: str, allowed: str | Callable[[str], str]) -> None:
         """Note every row where `wrong` (bool, one entry a row) holds; a value that stands in many is noted once."""
@@ -206,11 +214,7 @@ def _allowed(low: float, high: float, low_open: bool, empty: bool, whole: bool) 
 
 
 def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
+    return bool(np.isfinite(pd.to_numeric(value, errors="coerce")))
 
 
 def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:

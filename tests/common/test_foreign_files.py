@@ -420,3 +420,19 @@ def test_ids_that_pandas_has_rounded_after_a_gap_are_refused(write: Write) -> No
         TableError, match=r"column query_id: '1.2345678901234568e[+]18' is not allowed; this number was"
     ):
         read_ratings(write(table, "ratings.csv"))
+
+
+def test_json_that_pandas_wrote_column_by_column_is_a_table(write: Write) -> None:
+    """Ids that are numbers made it grades of the queries "query_id" and "result_id"."""
+    content = {"query_id": {"0": 1, "1": 1}, "result_id": {"0": 7, "1": 8}, "rating": {"0": 4, "1": None}}
+    judged = read_judgments(write(json.dumps(content), "j.json"))
+    assert judged.frame[["query_id", "result_id", "judgment"]].values.tolist() == [["1", "7", 4]]
+    assert "as pandas writes it" in judged.notes[0]
+
+
+def test_a_title_above_the_header_and_many_columns_are_short_sentences(write: Write) -> None:
+    with pytest.raises(RelstudyError, match="row 1: 2 columns have no name; the header row must come first"):
+        read_table(write("Results of June,,\na,b,c\n1,2,3\n", "t.csv"))
+    many = ",".join(f"c{number}" for number in range(1500))
+    with pytest.raises(TableError, match=r"\(the file has: c0, .*, c39 and 1,460 more\)"):
+        read_table(write(f"{many}\n{many}\n", "t.csv"), "query_id")

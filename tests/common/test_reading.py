@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -217,3 +218,30 @@ def test_negative_grades_of_qrels_that_are_stated_are_read_as_stated(table: Writ
 def test_judgments_that_name_two_scales_are_refused(table: WriteTable) -> None:
     with pytest.raises(TableError, match="'binary' is not allowed; rows of one table must be on one scale"):
         read_judgments(table("query_id,result_id,judgment,scale\nq,x,4,1-5\nq,y,1,binary"))
+
+
+def test_a_rating_with_a_blank_of_a_spreadsheet_has_its_part_in_the_scale(table: WriteTable) -> None:
+    """2.5 before a no-break space was a rating, and none where the scale was told: its step was 1, its cut another."""
+    rows = "a,q,x,1\nb,q,x,2.5\u00a0\na,q,y,5"
+    for read in (read_ratings, read_judgments):
+        assert read(table(f"rater_id,query_id,result_id,rating\n{rows}")).scale.scale.step == 0.5
+
+
+@pytest.mark.parametrize("text", ["2,5", 'a "b"', "$HOME"])
+def test_the_way_out_that_is_told_works_whatever_the_text(table: WriteTable, text: str) -> None:
+    """--missing "2,5" took 2 and 5 for no answer."""
+    quoted = '"' + text.replace('"', '""') + '"'
+    path = table(f"rater_id,query_id,result_id,rating\na,q,x,{quoted}\nb,q,x,2\na,q,y,5")
+    with pytest.raises(TableError) as caught:
+        read_ratings(path)
+    told = str(caught.value).partition("(")[2].rpartition(")")[0].replace("NUMBER", "3")
+    words = shlex.split(told)
+    missing, value = words[words.index("--missing") + 1], words[words.index("--values") + 1]
+    assert read_ratings(path, reading=Reading.stated(missing=missing)).frame["rating"].tolist()[1:] == [2, 5]
+    assert read_ratings(path, reading=Reading.stated(values=value)).frame["rating"].tolist() == [3, 2, 5]
+
+
+@pytest.mark.parametrize("text", ["nan", "4_0", "٤"])
+def test_no_scale_is_proposed_for_what_is_no_number(table: WriteTable, text: str) -> None:
+    with pytest.raises(TableError, match=f'--values "{text}=NUMBER" gives it a number'):
+        read_ratings(table(f"rater_id,query_id,result_id,rating\na,q,x,{text}\nb,q,x,2"))
