@@ -59,7 +59,7 @@ Examples:
     help="Of --method bayes: exact (the default), sampler or pymc; the last two have the conjugate prior.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds, whole queries each.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of folds and random methods.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds and random methods.")
 @click.option(
     "--weights",
     type=click.Choice(["equal", "design"]),

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--pairs", type=click.Path(path_type=Path), help="The pairs table that all of them were drawn by.")
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds, whole queries each.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of folds, resampling and random methods.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds, resampling and random methods."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, folds: int, seed: int, as_json: bool) -> None:
     """Put judgments given on different scales on the scale of the first of TABLES.

@@ -36,6 +36,14 @@ def test_every_option_of_every_command_says_what_it_does() -> None:
     assert silent == []
 
 
+def test_every_seed_is_a_number_from_0() -> None:
+    for name, command in every_command(main, click.Context(main)).items():
+        for option in command.params:
+            if option.name in ("seed", "permutation"):
+                assert isinstance(option.type, click.IntRange), name
+                assert option.type.min == 0, name
+
+
 @pytest.mark.parametrize("name", GROUPED)
 def test_long_helps_come_in_groups_and_hold_each_option_once(name: str) -> None:
     command = every_command(main, click.Context(main))[name]

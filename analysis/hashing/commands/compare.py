@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--splits", is_flag=True, help="Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
 @click.option("--preset", default="default", show_default=True, help="Conventions by name.")
 @click.option("--figures", help="Write the curves of all systems, each in one picture, as SVG to this folder.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def compare_command(
     tables: tuple[str, ...],
@@ -182,7 +182,7 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
 
 @click.command("demo")
 @click.option("--bits", type=click.IntRange(min=2), default=8, show_default=True, help="Length of the LSH codes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def demo_command(bits: int, seed: int, as_json: bool) -> None:
     """Codes that only RAMAP tells apart (Jiang, Li and Li 2019, tables 2 and 3) and the baselines, on digits.

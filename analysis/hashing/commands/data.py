@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
 @click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
 @click.option("--exclude-self", is_flag=True, help="Queries are in the database: none is its own neighbour.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def truth_command(
@@ -142,7 +142,7 @@ def _blocks(starts: range) -> Iterator[int]:
 )
 @click.option("--size", "sizes", multiple=True, help="PART=ROWS, such as test_queries=1000; repeat.")
 @click.option("--times", type=click.IntRange(min=1), default=10, show_default=True, help="Independent splits.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Folder for split_0.npz, split_1.npz, ...")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def split_command(
@@ -197,7 +197,7 @@ def split_command(
     "--alpha", type=click.FloatRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
 )
 @click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
 @click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
 @click.option(

@@ -25,7 +25,9 @@ WHO_SAYS_TIME = {
 @click.option("--tables", multiple=True, type=click.IntRange(min=1), help="L, number of hash tables; repeat.")
 @click.option("--flips", multiple=True, type=click.IntRange(min=0), help="Bits flipped in each key; repeat.")
 @click.option("--radius", type=click.IntRange(min=0), help="Search the ball of each radius up to this one instead.")
-@click.option("--permutation", type=int, help="Seed of a permutation of the bits before they are cut into tables.")
+@click.option(
+    "--permutation", type=click.IntRange(0), help="Seed of a permutation of the bits before they are cut into tables."
+)
 @click.option(
     "--engine",
     type=click.Choice(["numpy", "faiss"]),

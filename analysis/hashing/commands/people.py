@@ -112,7 +112,7 @@ def _named_codes(file: str, ids: str, form: Any, bits: int | None) -> tuple[tupl
     "--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R of the ball, k of k-NN."
 )
 @click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def audit_command(
     judgments: str,

@@ -23,7 +23,7 @@ ADVISED = 39
 @click.option("--bits", type=click.IntRange(min=1), help="Of a vector's code, for pq: a byte for each part.")
 @click.option("--format", "form", type=FORMATS, default="auto", help="What the code file holds, for asymmetric.")
 @truth_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Where to write the table (.npz), for `compare` and `evaluate`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def rank_command(
