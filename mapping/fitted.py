@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from relstudy.common.arguments import check_arguments, shown
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.out_of_fold import OutOfFold
 
@@ -108,7 +109,10 @@ class FittedMapping:
         return self._interpolate(scores, self.low), self._interpolate(scores, self.high)
 
     def _interpolate(self, scores: ArrayLike, values: np.ndarray) -> np.ndarray:
-        given = np.asarray(scores, dtype=float)
+        try:
+            given = np.asarray(scores, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise RelstudyError(f"{shown(scores)} cannot be mapped{self._of()}: scores must be numbers") from error
         lowest, highest = self.knots[0], self.knots[-1]
         if not np.isfinite(given).all():
             wrong = given[~np.isfinite(given)].flat[0]
@@ -236,6 +240,7 @@ def read_mappings(path: str | os.PathLike[str]) -> dict[str, FittedMapping]:
     RelstudyError
         where there is none, a file is not one, or two are of one system
     """
+    check_arguments(read_mappings, locals())
     files = mapping_files(path)
     if not files:
         raise RelstudyError(f"{os.fspath(path)}: there is no mapping (NAME.json) here; `relstudy fit` writes them")

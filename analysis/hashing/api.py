@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,15 +18,14 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting import counts as counting
 from relstudy.analysis.hashing.counting.counts import CountTable, Engine, without_self
 from relstudy.analysis.hashing.datasets.published import unit_length
+from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.notebook_results import Comparison, Evaluation
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
-
-if TYPE_CHECKING:
-    from relstudy.analysis.hashing.encoders import Encoder
 
 __all__ = [
     "Codes",
@@ -59,7 +58,7 @@ __all__ = [
 ]
 
 CodesLike: TypeAlias = Codes | np.ndarray
-LabelsLike: TypeAlias = "Labels | np.ndarray | pd.Series | list[Any]"
+LabelsLike: TypeAlias = Labels | np.ndarray | pd.Series | list[Any]
 
 
 def count(
@@ -102,6 +101,7 @@ def count(
     >>> counts.total.tolist(), counts.relevant.tolist()
     ([[1, 1, 1]], [[1, 0, 1]])
     """
+    check_arguments(count, locals())
     query_codes, database_codes = (
         part if isinstance(part, Codes) else codes_of(np.asarray(part), name, form, bits)
         for part, name in ((queries, "queries"), (database, "database"))
@@ -148,6 +148,7 @@ def evaluate(
     >>> round(evaluate(counts, k=3).table.loc["mAP", "expected"], 4)
     np.float64(0.8431)
     """
+    check_arguments(evaluate, locals())
     from relstudy.analysis.hashing.metrics.evaluate import evaluate as evaluate_table
 
     rules = _rules(preset, conventions)
@@ -177,8 +178,11 @@ def compare(
     preset, conventions : as in `evaluate`
     seed : of the bootstrap over queries
     """
+    check_arguments(compare, locals())
     from relstudy.analysis.hashing.metrics.comparison import compare as compare_tables
 
+    if not systems:
+        raise RelstudyError("the systems: there is none; counts for each system's name are needed")
     rules = _rules(preset, conventions)
     return Comparison(compare_tables(dict(systems), radius=radius, conventions=rules, seed=seed, k=_several(k)))
 
@@ -202,6 +206,7 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     >>> encoder("pcah", bits=4).fit(vectors).encode(vectors)
     Codes(50 codes of 4 bits)
     """
+    check_arguments(encoder, locals())
     from relstudy.analysis.hashing.encoders import ENCODERS
 
     if name not in ENCODERS:
@@ -211,6 +216,7 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
 
 def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
     """Keep a fitted encoder in a .npz file, whole or not at all."""
+    check_arguments(save_encoder, locals())
     from relstudy.analysis.hashing.encoders.saved import save_encoder as save
 
     save(encoder, path)
@@ -218,6 +224,7 @@ def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
 
 def load_encoder(path: str | os.PathLike[str]) -> Encoder:
     """The encoder that `save_encoder` or `relstudy hash encode --save` kept; it encodes bit for bit as it did."""
+    check_arguments(load_encoder, locals())
     from relstudy.analysis.hashing.encoders.saved import load_encoder as load
 
     return load(path)
@@ -225,6 +232,7 @@ def load_encoder(path: str | os.PathLike[str]) -> Encoder:
 
 def health(codes: CodesLike) -> pd.Series:
     """How a database uses its codes: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018)."""
+    check_arguments(health, locals())
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 

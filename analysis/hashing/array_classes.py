@@ -12,6 +12,7 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
 from relstudy.analysis.hashing.metrics import class_distances as measured
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of
+from relstudy.common.arguments import check_arguments
 
 
 def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | list[str]) -> pd.DataFrame:
@@ -32,6 +33,7 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     >>> class_distances(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1]]), ["dog", "dog", "cat"]).diameter.to_dict()
     {'cat': 0, 'dog': 1}
     """
+    check_arguments(class_distances, locals())
     read = codes if isinstance(codes, Codes) else codes_of(np.asarray(codes), "codes")
     known = labels if isinstance(labels, Labels) else labels_of(np.asarray(labels), names=("labels",))[0]
     named = () if isinstance(labels, Labels) or known.classes is None else np.unique(np.asarray(labels)).tolist()
@@ -58,4 +60,5 @@ def cross_modal(first: np.ndarray, second: np.ndarray, bits: int) -> CrossModal:
     >>> bool((encoder.first.encode(vectors).columns == encoder.second.encode(vectors[:, ::-1]).columns).all())
     True
     """
+    check_arguments(cross_modal, locals())
     return CrossModal(bits).fit(first, second)

@@ -12,6 +12,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.sweep import Grid, Searcher, sweep
 from relstudy.analysis.hashing.metrics.label_grades import Empty, Gain, graded_figures
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 
 
@@ -48,6 +49,7 @@ def look_up(
     >>> look_up(codes.take(slice(0, 1)), codes, truth, flips=(0, 1)).recall.tolist()
     [1.0, 0.5, 1.0]
     """
+    check_arguments(look_up, locals())
     grid = Grid(tuple(bits) or (database.bits,), tuple(tables), tuple(flips), None, engine)
     if not grid.settings(database.bits):
         raise RelstudyError(f"none of these tables fits codes of {database.bits} bits")
@@ -76,6 +78,7 @@ def graded(
     -------
     Pessimistic, expected and optimistic over the order of ties; one row a figure, such as "WAP@100" or "WAP"
     """
+    check_arguments(graded, locals())
     from relstudy.analysis.hashing.counting.shared_labels import shared_label_counts
 
     counts = shared_label_counts(queries, database, truth)
@@ -102,6 +105,7 @@ def rank(distances: Iterable[np.ndarray], truth: Truth, name: str) -> CountTable
     >>> rank([np.array([0.3, 0.1, 0.2])], ListedTruth.from_lists([[1]], 3), "Euclidean")
     CountTable(1 queries x 3 items by Euclidean distance, 1 relevant pairs by listed)
     """
+    check_arguments(rank, locals())
     from relstudy.analysis.hashing.ranking.rank_table import rank_table
 
     return rank_table(distances, truth, name)

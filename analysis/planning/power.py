@@ -73,6 +73,8 @@ class PlanOptions:
             raise RelstudyError(f"the index is one of {', '.join(INDICES)}; not {self.index!r}")
         if not (0 < self.power < 1 and 0 < self.alpha < 1):
             raise RelstudyError("power and alpha lie between 0 and 1")
+        if not 0 <= self.cost_per_rating < np.inf or self.base < 0:
+            raise RelstudyError("the cost of a rating and the base block are numbers from 0")
 
 
 DEFAULT = PlanOptions()

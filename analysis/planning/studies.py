@@ -80,6 +80,8 @@ class Assumed:
             raise RelstudyError("true relevance must vary between queries or between results")
         if not 0 < self.relevant_share < 1:
             raise RelstudyError("the share of relevant pairs lies between 0 and 1")
+        if not 0 <= self.weight_spread < np.inf:
+            raise RelstudyError(f"the spread of weights is a number from 0, not {self.weight_spread}")
 
     @property
     def piloted(self) -> int | None:

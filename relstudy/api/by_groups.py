@@ -7,20 +7,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel, calibrate
 from relstudy.api.fitting import Mappings, fitted, stated_options
-from relstudy.api.inputs import Columns, Source, Values, judgments_of, refuse_unknown, scores_of, table_of
+from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, refuse_unknown, scores_of, table_of
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side
-from relstudy.common.errors import RelstudyError
+from relstudy.common.arguments import check_arguments
+from relstudy.common.errors import RelstudyError, UnknownName
 from relstudy.common.file_names import file_names
 from relstudy.common.groups import groups_of
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
 from relstudy.mapping.systems import by_group
+
+T = TypeVar("T")
+
+
+def named(parts: Mapping[str, T], name: str, what: str) -> T:
+    """The part of this name; refused where there is none."""
+    if name not in parts:
+        raise UnknownName(f"there is no {what} {name!r}; there are: {', '.join(parts)}")
+    return parts[name]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +47,7 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
     parts: Mapping[str, CalibratedPanel]
 
     def __getitem__(self, name: str) -> CalibratedPanel:
-        return self.parts[name]
+        return named(self.parts, name, "part")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.parts)
@@ -108,7 +118,7 @@ def calibrate_by(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
     base_column: str | None = None,
     trust_raters: bool = False,
     with_set_aside: bool = False,
@@ -141,6 +151,7 @@ def calibrate_by(
     >>> list(parts), parts["text"].judgments["judgment"].tolist()
     (['image', 'text'], [3.0])
     """
+    check_arguments(calibrate_by, locals())
     table = table_of(ratings, "the ratings")
     refuse_unknown(table, columns)
     path = None if pairs is None else Path(pairs)
@@ -176,7 +187,7 @@ class MappingGroups(Shown, Mapping[str, Mappings]):
     groups: Mapping[str, Mappings]
 
     def __getitem__(self, name: str) -> Mappings:
-        return self.groups[name]
+        return named(self.groups, name, "group")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.groups)
@@ -197,6 +208,7 @@ class MappingGroups(Shown, Mapping[str, Mappings]):
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write NAME.json for each system to a folder for each group, as `relstudy fit --by -o` does."""
+        check_arguments(MappingGroups.save, locals())
         for name, file in file_names(list(self)).items():
             self[name].save(Path(folder) / file)
 
@@ -224,7 +236,7 @@ def fit_by(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
     **options: Any,
 ) -> MappingGroups:
     """Fit each group of judged pairs by itself, as `relstudy fit --by` does.
@@ -255,6 +267,7 @@ def fit_by(
     >>> [groups[part]["new"].predict([1.5]).tolist() for part in groups]
     [[3.0], [3.0]]
     """
+    check_arguments(fit_by, locals())
     table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
     judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
     path = None if pairs is None else Path(pairs)

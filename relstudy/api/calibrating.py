@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from relstudy.api.inputs import Columns, Source, Values, refuse_unknown, scores_of, table_of, unread
+from relstudy.api.inputs import Columns, Missing, Source, Values, refuse_unknown, scores_of, table_of, unread
 from relstudy.calibration import comparison, pipeline
 from relstudy.calibration import ratings as ratings_table
 from relstudy.calibration.methods.linear import METHODS
 from relstudy.calibration.plots import pictures
 from relstudy.calibration.ratings import Ratings
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.hand_out import HandOut
@@ -32,7 +33,7 @@ def read_ratings(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
     base_column: str | None = None,
     trust_raters: bool = False,
     with_set_aside: bool = False,
@@ -66,6 +67,7 @@ def read_ratings(
     >>> read_ratings(frame, columns={"worker": "rater_id"}).frame[["rater_id", "rating"]].values.tolist()
     [['a', 4.0], ['b', 2.0]]
     """
+    check_arguments(read_ratings, locals())
     reading = Reading.given(columns, values, scale, missing)
     table = table_of(ratings, "the ratings")
     refuse_unknown(table, columns)
@@ -148,7 +150,7 @@ class CalibratedPanel(Shown):
     def _summary(self) -> dict[str, Any]:
         return pipeline.summary(self.calibration)
 
-    def compare(self, rater: str, scores: Source | Mapping[str, Source] | None = None) -> dict[str, Any]:
+    def compare(self, rater: str | int, scores: Source | Mapping[str, Source] | None = None) -> dict[str, Any]:
         """One rater against all the others, as `relstudy calibrate --compare` prints it with `--json`.
 
         Parameters
@@ -161,8 +163,9 @@ class CalibratedPanel(Shown):
         RelstudyError
             where there is no such rater, or no other
         """
+        check_arguments(CalibratedPanel.compare, locals())
         tables = [] if scores is None else [scores_of(scores, None, (), None)[0]]
-        return comparison.compare_rater(self.calibration, rater, tables).as_json()
+        return comparison.compare_rater(self.calibration, str(rater), tables).as_json()
 
     def plot(self, kind: str = "raters") -> Figure:
         """A picture of the calibration.
@@ -172,6 +175,7 @@ class CalibratedPanel(Shown):
         kind : "raters" (leniency against agreement), "rater-lines" (rating to calibrated value), or "variance-by-mean"
             (disagreement against the mean rating, before and after)
         """
+        check_arguments(CalibratedPanel.plot, locals())
         drawings = pictures(self.calibration)
         if kind not in drawings:
             raise RelstudyError(f"there is no picture {kind!r} of a calibration; there are: {', '.join(drawings)}")
@@ -203,7 +207,7 @@ def calibrate(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
     base_column: str | None = None,
     handed_out: str | None = None,
     pairs: Source | None = None,
@@ -238,6 +242,7 @@ def calibrate(
     >>> calibrate(frame, method="mean").judgments["judgment"].tolist()
     [2.0, 4.0]
     """
+    check_arguments(calibrate, locals())
     if method is not None and method not in METHODS:
         raise RelstudyError(f"there is no calibration method {method!r}; there are: {', '.join(METHODS)}")
     if handed_out not in (None, *HandOut):

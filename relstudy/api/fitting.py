@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, Source, Values, judgments_of, scores_of
-from relstudy.common.errors import RelstudyError
+from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, scores_of
+from relstudy.common.arguments import check_arguments
+from relstudy.common.errors import UnknownName
 from relstudy.common.figures import figure_of
 from relstudy.common.file_names import file_names
 from relstudy.common.reading import Reading
@@ -74,11 +75,13 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
 
     def plot(self, system: str | None = None) -> Figure:
         """Pairs, mapping and band of one system; the first one if none is named."""
+        check_arguments(Mappings.plot, locals())
         fit = self.fits[0] if system is None else self._of(system)
         return figure_of(lambda: mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"]))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write NAME.json for each system, as `relstudy fit -o` does."""
+        check_arguments(Mappings.save, locals())
         for system, file in file_names(list(self)).items():
             self[system].write(Path(folder) / f"{file}.json")
 
@@ -86,7 +89,7 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
         for fit in self.fits:
             if fit.choice.system == system:
                 return fit
-        raise RelstudyError(f"there is no mapping of a system {system!r}; there are: {', '.join(self)}")
+        raise UnknownName(f"there is no mapping of a system {system!r}; there are: {', '.join(self)}")
 
     def heading(self) -> str:
         """How many systems, and which method each of them has."""
@@ -120,7 +123,7 @@ def fit(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
 ) -> Mappings:
     """Map each system's scores to the judgments by a monotone function, as `relstudy fit` does.
 
@@ -158,6 +161,7 @@ def fit(
     >>> fit(scores, judgments, method="isotonic")["new"].predict([1.5]).tolist()
     [3.0]
     """
+    check_arguments(fit, locals())
     table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
     judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
     options = stated_options(method, folds, seed, weights, direction)

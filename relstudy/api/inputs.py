@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
+from relstudy.common.arguments import shown
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import plain_name
 from relstudy.common.option_words import PythonWords
@@ -22,6 +23,7 @@ from relstudy.mapping.scores.table import check_scores, read_scores
 Source = str | os.PathLike[str] | pd.DataFrame
 Columns = Mapping[str, str]
 Values = Mapping[str, float]
+Missing = str | float | Sequence[str | float]
 
 
 IDS = ("rater_id", "query_id", "result_id", "system")
@@ -70,9 +72,8 @@ def path_or_frame(source: Any, name: str) -> Any:
     """The source itself; refused where it is neither a path nor a DataFrame."""
     if isinstance(source, str | os.PathLike | pd.DataFrame):
         return source
-    kind = f"{type(source).__module__.split('.')[0]}.{type(source).__qualname__}".removeprefix("builtins.")
     way_out = "; its method to_pandas() gives one" if hasattr(source, "to_pandas") else ""
-    raise RelstudyError(f"{name}: a path or a pandas DataFrame is needed, not {kind}{way_out}")
+    raise RelstudyError(f"{name}: a path or a pandas DataFrame is needed, not {shown(source)}{way_out}")
 
 
 def table_of(source: Source, name: str, columns: Columns | None = None) -> Checked:
@@ -136,7 +137,8 @@ def judgments_and_ratings(judgments: Any, ratings: Source | None = None, reading
             raise RelstudyError(f"the ratings: the column {missing[0]} is needed; calibrate gives such ratings")
         return with_ratings(judged, ratings, "the ratings")
     if ratings is not None:
-        return with_ratings(judged, read_calibrated(ratings), os.fspath(ratings))
+        path = path_or_frame(ratings, "the ratings")
+        return with_ratings(judged, read_calibrated(path), os.fspath(path))
     return judgments_with_ratings(judged, judgments) if isinstance(judgments, str | os.PathLike) else judged
 
 

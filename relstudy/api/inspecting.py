@@ -10,7 +10,7 @@ import pandas as pd
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
-from relstudy.api.inputs import Source, table_of
+from relstudy.api.inputs import Source, path_or_frame, table_of
 
 __all__ = ["Inspection", "inspect"]
 
@@ -42,7 +42,7 @@ def inspect(source: Source) -> Inspection:
     'rater_id'
     """
     if not isinstance(source, pd.DataFrame):
-        return inspect_file(source)
+        return inspect_file(path_or_frame(source, "the source"))
     as_text = source.astype("str").where(source.notna(), "")
     inspection = inspect_table(table_of(as_text, NAME))
     # A DataFrame has no file that a command could be given: FILE stands for where it will be saved.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.linking import joined
 from relstudy.api.inputs import Source, judgments_of, table_of
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.shown import Shown
@@ -63,6 +64,7 @@ class JoinedJudgments(Shown):
     def plot(self, interface: str | None = None) -> Figure:
         """The map from one interface's scale to the first's, over the pairs judged on both; the first map if none is
         named."""
+        check_arguments(JoinedJudgments.plot, locals())
         names = list(self.result.links)
         if interface is not None and interface not in names:
             raise RelstudyError(f"there is no map of {interface!r}; there are: {', '.join(names)}")
@@ -109,6 +111,7 @@ def join(
     >>> round(float(join({"stars": stars, "nine": nine}).mappings["nine"].predict(7.0)), 1)
     4.0
     """
+    check_arguments(join, locals())
     read = {name: judgments_of(source)[0] for name, source in judgments.items()}
     table = None if pairs is None else table_of(pairs, "the pairs")
     return JoinedJudgments(joined.join_judgments(read, table, FitSettings(folds, seed, "higher")))

@@ -18,6 +18,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.inputs import Columns, Source, judgments_and_ratings, scores_of, table_of
+from relstudy.common.arguments import check_arguments
 from relstudy.common.shown import Shown
 
 
@@ -95,6 +96,7 @@ def judge(
     >>> checked.table[["grade", "relevant_share"]].values.tolist()
     [['0', 0.0], ['1', 1.0]]
     """
+    check_arguments(judge, locals())
     options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
     judged = judgments_and_ratings(judgments)
     pairs = JudgedPairs.of(judged)
@@ -140,6 +142,7 @@ def mean_judge(
     >>> mean["rating"].tolist(), [each["judge"] for each in mean.attrs["members"]]
     ([0.75, 0.25, 0.75, 0.25], ['one', 'two'])
     """
+    check_arguments(mean_judge, locals())
     pairs = JudgedPairs.of(judgments_and_ratings(judgments))
     mean = mean_of_judges([_table(table, name, None) for name, table in tables.items()], pairs, best)
     told = mean.table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,16 @@ from relstudy.analysis.planning.power import PlanOptions, plan_study
 from relstudy.analysis.planning.sources import Assumptions, Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, read_ratings
-from relstudy.api.inputs import Columns, Source, Values, judgments_of, scores_of, unread
+from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, scores_of, unread
 from relstudy.calibration.components import Variances
 from relstudy.calibration.ratings import Ratings
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.figure import Figure
 
 
@@ -106,7 +105,7 @@ def plan(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
 ) -> Plan:
     """Find how many queries, pairs and raters tell two systems apart, as `relstudy plan` does.
 
@@ -146,6 +145,7 @@ def plan(
     >>> plan(correlations=(0.7, 0.2), results=10, studies=20).queries < 40
     True
     """
+    check_arguments(plan, locals())
     if studies < 20 or results < 1 or ratings_each < 1 or ratings_per_rater < 1:
         raise RelstudyError("at least 20 studies, and one result, rating per pair and rating a person are needed")
     if len(correlations) != 2 or (systems is not None and len(systems) != 2):

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from relstudy.common.arguments import check_arguments
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import address, can_be_sent, is_private, opener_for
@@ -58,6 +59,7 @@ class RemoteStudy:
         -------
         One row per rating; none and no columns where nothing was rated
         """
+        check_arguments(RemoteStudy.ratings, locals())
         body = self._ask(f"/api/ratings?since={quote(since)}" if since else "/api/ratings")
         return pd.DataFrame([self._read(line) for line in body.splitlines()])
 
@@ -68,6 +70,7 @@ class RemoteStudy:
         -------
         rater_id, link and completion_code; links are told this once
         """
+        check_arguments(RemoteStudy.invite, locals())
         made = self._read(self._ask("/api/invites", {"count": count})).get("invites")
         if not isinstance(made, list) or not all(isinstance(each, dict) for each in made):
             raise self._no_study()
@@ -120,4 +123,5 @@ def study(url: str, token: str) -> RemoteStudy:
     RelstudyError
         where the address is none, or not encrypted and elsewhere than on this machine, or the token is none
     """
+    check_arguments(study, locals())
     return RemoteStudy(url, token)

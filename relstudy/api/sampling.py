@@ -14,6 +14,7 @@ import pandas as pd
 
 from relstudy.api.inputs import Source as TableSource
 from relstudy.api.inputs import path_or_frame, scores_of, table_of
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.shown import Shown
 from relstudy.studyapp.collection.items import Collection
@@ -66,6 +67,7 @@ class Sample(Shown):
         good : assumed share of all pairs that are good matches; None: as the draw assumed
         skill : assumed correlation of a system's scores with what people value; None: as the draw assumed
         """
+        check_arguments(Sample.summary, locals())
         cost = cost_of(self.folder, self.study, raters, seconds)
         good, skill = self.good if good is None else good, self.skill if skill is None else skill
         return summarise(self.drawn, self.study, cost, good, skill)
@@ -90,7 +92,7 @@ def sample(
     *,
     queries: int = 100,
     text_queries: int | None = None,
-    given: Sequence[str] | None = None,
+    given: Sequence[str | int] | None = None,
     results: int = 20,
     exponent: float = 1.0,
     floor: float = 0.05,
@@ -139,7 +141,8 @@ def sample(
     >>> len(drawn.pairs), drawn.pairs["block"].value_counts().to_dict()
     (6, {'unique': 4, 'base': 2})
     """
-    if queries < 1 or results < 1 or base < 0 or exponent < 0 or not 0 <= floor <= 1:
+    check_arguments(sample, locals())
+    if min(queries, results) < 1 or min(base, text_queries or 0, exponent) < 0 or not 0 <= floor <= 1:
         raise RelstudyError(
             "at least one query and one result, a base block and an exponent from 0, and a floor from 0 to 1 are needed"
         )
@@ -159,7 +162,7 @@ def sample(
     options = first_round.SampleOptions(
         queries=queries,
         text_queries=text_queries,
-        given=given,
+        given=None if given is None else [str(each) for each in given],
         results=results,
         exponent=exponent,
         floor=floor,
@@ -191,7 +194,7 @@ def _sources(systems: Systems | None, collection: Collection, folder: Path) -> S
         content = pd.util.hash_pandas_object(table, index=False).to_numpy()
         stamp = hashlib.sha256(np.ascontiguousarray(content).tobytes()).hexdigest()[:16]
         return sources_of(table, collection, stamp, name)
-    if isinstance(systems, str | os.PathLike):
-        systems = [systems]
-    names = None if systems is None else [os.fspath(system) for system in systems]
-    return open_sources(folder, collection, names)
+    if systems is None:
+        return open_sources(folder, collection, None)
+    named = list(systems) if isinstance(systems, Sequence) and not isinstance(systems, str) else [systems]
+    return open_sources(folder, collection, [os.fspath(path_or_frame(system, "the systems")) for system in named])

@@ -15,6 +15,7 @@ from relstudy.analysis.report.scored import scores_table
 from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.verdict import Verdict
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.shown import Shown
@@ -118,6 +119,7 @@ class Scores(Shown):
         ----------
         kind : "precision-recall", or one index with its intervals: "pearson", "average_precision", "normalised_rank"
         """
+        check_arguments(Scores.plot, locals())
         if kind == "precision-recall":
             picture = precision_recall_picture(self.result)
             if picture is None:

@@ -17,10 +17,21 @@ from relstudy.analysis.scoring.outside import Pool
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, same_judgments, with_what_was_saved
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
-from relstudy.api.inputs import Columns, Source, Values, judgments_and_ratings, judgments_of, scores_of, unread
+from relstudy.api.inputs import (
+    Columns,
+    Missing,
+    Source,
+    Values,
+    judgments_and_ratings,
+    judgments_of,
+    path_or_frame,
+    scores_of,
+    unread,
+)
 from relstudy.api.scores import Scores
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.archived import in_archive
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.groups import groups_of
 from relstudy.common.reading import Reading
@@ -42,7 +53,7 @@ def score(
     power: float | None = None,
     policy: str | None = None,
     direction: str | Mapping[str, str] | None = None,
-    measures: Sequence[str] | None = None,
+    measures: Sequence[Any] | None = None,
     replicates: int | None = None,
     seed: int | None = None,
     level: float | None = None,
@@ -52,7 +63,7 @@ def score(
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
-    missing: Sequence[str] | None = None,
+    missing: Missing | None = None,
     judge: Source | None = None,
     by: str | None = None,
     apart: bool = False,
@@ -79,7 +90,7 @@ def score(
     power : of the rank, with weights "rank-power"; default 5, the paper's
     policy : "drop" or "worst": judged pairs that a system does not score; default: drop, but worst for TREC runs
     direction : "higher", "lower" or "auto" (default), for all systems or by system
-    measures : names of ir-measures in place of nDCG@10, P@10, AP and RR
+    measures : ir-measures, by their names or as that library has them, in place of nDCG@10, P@10, AP and RR
     replicates : of the bootstrap over queries; default 1000
     seed : of bootstrap and folds; default 0
     level : of the intervals, between 0 and 1; default 0.95
@@ -110,6 +121,7 @@ def score(
     >>> result.table[["average_precision", "normalised_rank"]].values.tolist()
     [[1.0, 0.0]]
     """
+    check_arguments(score, locals())
     if isinstance(judgments, str | os.PathLike):
         judgments = in_archive(judgments, "judgments.csv")
     directions = {"*": direction} if isinstance(direction, str) else dict(direction or {})
@@ -122,7 +134,7 @@ def score(
         "weights": weights,
         "power": power,
         "policy": policy,
-        "measures": None if measures is None else tuple(measures),
+        "measures": None if measures is None else tuple(map(str, measures)),
         "replicates": replicates,
         "seed": seed,
         "level": level,
@@ -142,7 +154,7 @@ def score(
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     run = score_tables(
         judged, [(file, table)], options, fitted=fitted, stated=directions, saved=saved,
-        judge=None if judge is None else read_judge(judge),
+        judge=None if judge is None else read_judge(path_or_frame(judge, "the judge")),
         grouping=None if by is None else Grouping(by, _groups(judgments, judged, by), apart),
         pool=Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None,
     )  # fmt: skip

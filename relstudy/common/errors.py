@@ -9,6 +9,12 @@ class RelstudyError(Exception):
     """Something the person at the keyboard can mend. The message is one clear sentence."""
 
 
+class UnknownName(RelstudyError, KeyError):
+    """A result holds nothing by this name; `in` and `.get()` take it for the KeyError that it is."""
+
+    __str__ = Exception.__str__
+
+
 @dataclass(frozen=True)
 class Fault:
     """One wrong value in a table.

@@ -115,8 +115,9 @@ class Reading:
         for text, number in numbers.items():
             if not isinstance(number, Real) or not np.isfinite(number):
                 raise RelstudyError(f"values: a number is needed for {text!r}, not {number!r}")
-        marks: Iterable[object] = [missing] if isinstance(missing, str | int | float) else missing or ()
-        return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(map(str, marks)))
+        absent = () if missing is None else missing
+        several: Iterable[object] = [absent] if isinstance(absent, str | int | float) else absent
+        return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(map(str, several)))
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.values or self.scale or self.missing)

@@ -76,5 +76,5 @@ def test_a_system_may_be_named_by_what_is_no_text() -> None:
 
 
 def test_a_table_of_another_library_is_refused_with_its_own_name_and_the_way_out() -> None:
-    with pytest.raises(rs.RelstudyError, match=r"a pandas DataFrame is needed, not pyarrow.Table; .* to_pandas"):
+    with pytest.raises(rs.RelstudyError, match=r"a pandas DataFrame is needed, not a pyarrow.Table; .* to_pandas"):
         rs.read_ratings(pa.Table.from_pandas(RATINGS))  # type: ignore[arg-type]

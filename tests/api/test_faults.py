@@ -147,6 +147,73 @@ def test_an_option_that_cannot_be_is_named(call: Callable[[Any], Any], said: str
     assert said in str(caught.value)
 
 
+CALLS: dict[str, Callable[..., Any]] = {
+    "calibrate": lambda t, **given: rs.calibrate(t["ratings"], **given),
+    "fit": lambda t, **given: rs.fit(t["scores"], t["judgments"], method="isotonic", **given),
+    "score": lambda t, **given: rs.score(t["scores"], t["judgments"], **given),
+    "judge": lambda t, **given: rs.judge(t["ratings"], t["judgments"], **given),
+    "join": lambda t, **given: rs.join(**{"judgments": {"a": t["judgments"]}, **given}),
+    "sample": lambda t, **given: rs.sample(t["collection"], **{"systems": "keywords", **given}),
+    "plan": lambda _, **given: rs.plan(**given),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        *((name, {"seed": 2.5}, "seed: a whole number .*is needed, not 2.5") for name in CALLS if name != "calibrate"),
+        *((name, {"seed": -1}, "seed: a whole number from 0 is needed") for name in CALLS if name != "calibrate"),
+        ("calibrate", {"clip": "no"}, "clip: True or False is needed, not 'no'"),
+        ("calibrate", {"scale": 5}, "scale: a text or None is needed, not 5"),
+        ("calibrate", {"columns": ["rater_id"]}, "columns: a dict of texts or None is needed, not a list"),
+        ("calibrate", {"columns": {"worker": 3}}, "not a dict in which 'worker' is 3"),
+        ("calibrate", {"missing": ["NA", None]}, "not a list with None in it"),
+        ("calibrate", {"pairs": 3}, "the pairs: a path or a pandas DataFrame is needed, not 3"),
+        ("fit", {"only": "keywords"}, "only: a list of texts or None is needed, not 'keywords'"),
+        ("fit", {"folds": "5"}, "folds: a whole number is needed, not '5'"),
+        ("fit", {"folds": True}, "folds: a whole number is needed, not True"),
+        ("score", {"ratings": 3}, "the ratings: a path or a pandas DataFrame is needed"),
+        ("score", {"judge": [1]}, "the judge: a path or a pandas DataFrame is needed"),
+        ("score", {"mappings": {"keywords": 3}}, "mappings: .*a dict of FittedMappings .* in which 'keywords' is 3"),
+        ("score", {"threshold": "3"}, "threshold: a number or None is needed, not '3'"),
+        ("score", {"measures": [np.zeros(2)]}, "not a measure that ir-measures knows"),
+        ("join", {"judgments": ["judgments.csv"]}, "judgments: a dict is needed, not a list"),
+        ("sample", {"systems": 3}, "the systems: a path or a pandas DataFrame is needed"),
+        ("sample", {"text_queries": -1}, "at least one query"),
+        ("plan", {"correlations": 0.5}, "correlations: a list of numbers is needed, not 0.5"),
+        ("plan", {"weight_spread": -2.0}, "spread of weights"),
+        ("plan", {"cost_per_rating": float("nan")}, "cost of a rating"),
+    ],
+)
+def test_an_argument_of_another_type_is_named_with_what_it_takes(
+    name: str, given: dict[str, Any], said: str, tables: dict[str, pd.DataFrame]
+) -> None:
+    with pytest.raises(rs.RelstudyError, match=said):
+        CALLS[name](tables, **given)
+
+
+def test_whole_numbers_of_numpy_arrays_and_ids_that_are_numbers_are_taken(tables: dict[str, pd.DataFrame]) -> None:
+    fitted = rs.fit(
+        tables["scores"], tables["judgments"], method="isotonic", folds=np.int64(2), leave_out=np.array([], str)
+    )
+    assert list(fitted) == ["keywords"]
+    numbered = tables["collection"].assign(item_id=range(6))
+    assert set(rs.sample(numbered, "keywords", given=[1, 2], results=2, base=2).pairs["query_id"]) == {"1", "2"}
+
+
+def test_a_name_that_is_not_in_a_result_is_not_in_it(tables: dict[str, pd.DataFrame]) -> None:
+    fitted = rs.fit(tables["scores"], tables["judgments"], method="isotonic")
+    assert "keywords" in fitted
+    assert "magic" not in fitted
+    assert fitted.get("magic") is None
+    with pytest.raises(rs.RelstudyError, match="there is no mapping of a system 'magic'; there are: keywords"):
+        fitted["magic"]
+    parts = rs.calibrate_by(tables["ratings"].assign(part="one"), "part", method="mean")
+    assert parts.get("two") is None
+    with pytest.raises(rs.RelstudyError, match="there is no part 'two'; there are: one"):
+        parts["two"]
+
+
 def test_the_way_out_of_a_dataframe_is_an_argument_and_not_an_option(tables: dict[str, pd.DataFrame]) -> None:
     said = refusal("score judgments", tables["judgments"].assign(judgment=True), tables)
     assert "(missing=['True'] takes it for no answer, values={'True': NUMBER} gives it a number)" in said

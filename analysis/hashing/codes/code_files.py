@@ -12,6 +12,7 @@ from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array
 from relstudy.analysis.hashing.codes.code_arrays import CodeArray, Format
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.codes.text_codes import TextCodes
+from relstudy.common.arguments import check_arguments
 
 
 @dataclass(frozen=True)
@@ -68,4 +69,5 @@ def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | 
     RelstudyError, TableError
         for a pickle, a wrong shape, NaN, a zero among -1/+1 codes, any other value, codes of different lengths
     """
+    check_arguments(read_codes, locals())
     return CodeFile.of(path, form, bits).read()

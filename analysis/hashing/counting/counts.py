@@ -24,6 +24,7 @@ from relstudy.analysis.hashing.truth.relevance import (
     fingerprint,
     unlabelled,
 )
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 
 WHAT = "count table"
@@ -148,6 +149,7 @@ def without_self(table: CountTable) -> CountTable:
     RelstudyError
         where a query has no (relevant) code at distance 0
     """
+    check_arguments(without_self, locals())
     table.need_radii()
     relevant_too = SELF_LEFT_OUT not in table.truth
     missing = np.flatnonzero((table.relevant if relevant_too else table.total)[:, 0] == 0)

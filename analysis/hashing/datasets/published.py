@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.truth.relevance import ListedTruth
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 
 TABLE_3_1: dict[str, tuple[int, int | None, float | None, int | None, int]] = {
@@ -73,7 +74,11 @@ def unit_length(vectors: np.ndarray) -> np.ndarray:
     >>> unit_length(np.array([[3, 4], [0, 0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    values = np.asarray(vectors, dtype=np.float32 if np.asarray(vectors).dtype == np.float32 else float)
+    check_arguments(unit_length, locals())
+    given = np.asarray(vectors)
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise RelstudyError(f"vectors: numbers of shape (n, D) are needed, not {given.dtype} of shape {given.shape}")
+    values = np.asarray(given, dtype=np.float32 if given.dtype == np.float32 else float)
     # by its largest number first, so that squares neither overflow nor vanish
     largest = np.abs(values).max(axis=1, keepdims=True, initial=0)
     scaled = np.divide(values, largest, out=np.zeros_like(values), where=largest > 0)

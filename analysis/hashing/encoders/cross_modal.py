@@ -62,6 +62,8 @@ class CrossModal:
         """
         if len(first) != len(second):
             raise RelstudyError(f"{len(first)} and {len(second)} descriptors: each item needs one of both kinds")
+        if self.bits < 1:
+            raise RelstudyError(f"at least one bit is needed, not {self.bits}")
         if len(first) < 2 or self.bits > (most := min(first.shape[1], second.shape[1])):
             raise RelstudyError(
                 f"{self.bits} bits from canonical directions need at least two items and descriptors of {self.bits} "

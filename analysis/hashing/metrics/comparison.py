@@ -189,6 +189,8 @@ def _over_splits(differences: list[float]) -> Estimate:
 
 
 def _check_choices(tables: Any, radius: int, k: Sequence[int]) -> None:
+    if radius < 0:
+        raise RelstudyError(f"a radius is a whole number from 0, not {radius}")
     if any(radius > table.bits for table in tables):
         raise RelstudyError(f"radius {radius} is longer than the shortest code")
     if any(cut < 1 for cut in k):

@@ -14,6 +14,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes, fingerprint, unlabelled
+from relstudy.common.errors import RelstudyError
 
 SINGLE = 1000
 """Ranks that are kept one by one."""
@@ -54,7 +55,12 @@ def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str) -> 
     levels = rank_levels(items)
     total, relevant = np.zeros((2, queries, len(levels)), dtype=np.int64)
     number = 0
-    for number, row in enumerate(distances, 1):
+    for number, given in enumerate(distances, 1):
+        row = np.asarray(given)
+        if number > queries or row.shape != (items,) or row.dtype.kind not in "biuf" or np.isnan(row).any():
+            raise RelstudyError(
+                f"distances of query {number}: numbers of shape ({items},) for each of {queries} queries are needed"
+            )
         order = np.argsort(row, kind="stable")
         ordered = row[order]
         first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -10,6 +11,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.wording import count_of
 
@@ -52,7 +54,9 @@ Separator = Literal["auto", "space", "comma", "line"]
 """What stands between the labels of a line of text; `line` takes the whole line for one label."""
 
 
-def read_labels(*paths: str, separator: Separator = "auto", notes: list[str] | None = None) -> list[Labels]:
+def read_labels(
+    *paths: str | os.PathLike[str], separator: Separator = "auto", notes: list[str] | None = None
+) -> list[Labels]:
     """Read the labels of several files over one vocabulary.
 
     Parameters
@@ -71,20 +75,22 @@ def read_labels(*paths: str, separator: Separator = "auto", notes: list[str] | N
     RelstudyError
         for other arrays, files of two kinds, and where no label of the first file stands in any other
     """
+    check_arguments(read_labels, locals())
     notes = [] if notes is None else notes
-    texts = {path: text_lines(path) for path in paths if not is_array_file(path)}
+    files = [os.fspath(path) for path in paths]
+    texts = {path: text_lines(path) for path in files if not is_array_file(path)}
     split = _splitter(texts, separator, notes)
     raw = [
         [split(line) for line in texts[path]] if path in texts else classes_or_columns(load_array(path), path, notes)
-        for path in paths
+        for path in files
     ]
     for path, lines in texts.items():
         blank = sum(not line.strip() for line in lines)
         if blank and len(lines) > 1:
             notes.append(f"{path}: {count_of(blank, 'empty line')}: an item without any label is relevant to nothing")
-    labels = one_vocabulary(raw, paths)
-    _tell_of_none(raw, labels, paths, notes)
-    _check_shared(raw, labels, paths)
+    labels = one_vocabulary(raw, files)
+    _tell_of_none(raw, labels, files, notes)
+    _check_shared(raw, labels, files)
     return labels
 
 
@@ -226,6 +232,8 @@ def _from_columns(paths: Sequence[str], tables: list[np.ndarray]) -> list[Labels
 
 def _masks_of_columns(path: str, table: np.ndarray) -> np.ndarray:
     words = []
+    if not len(table):
+        raise RelstudyError(f"{path}: there are no labels")
     for _, block in row_blocks(table):
         if block.dtype.kind not in "biuf" or not bool(np.isin(block, (0, 1)).all()):
             raise RelstudyError(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from relstudy.analysis.hashing.truth.relevance import SELF_LEFT_OUT, ListedTruth
+from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 
 BLOCK = 1 << 14
@@ -35,6 +36,10 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
     >>> epsilon_radius(np.arange(100.0)[:, None], sample=100, neighbours=1)
     1.0
     """
+    check_arguments(epsilon_radius, locals())
+    training = np.asarray(training)
+    if sample < 1 or neighbours < 1:
+        raise RelstudyError("a sample and a number of neighbours from 1 are needed")
     if len(training) <= neighbours:
         raise RelstudyError(
             f"{neighbours} neighbours need more than {neighbours} training vectors, there are {len(training)}"
@@ -60,6 +65,8 @@ def epsilon_ball(
     watch : wraps the blocks of queries as they are done, to show progress
     exclude_self : queries stand in the database too; the first row that equals a query is not relevant to it
     """
+    check_arguments(epsilon_ball, locals())
+    queries, database = np.asarray(queries), np.asarray(database)
     if not 0 <= radius < np.inf:
         raise RelstudyError(f"the radius of an epsilon-ball must be a number from 0, not {radius}")
     lists: list[np.ndarray] = []
@@ -89,6 +96,8 @@ def nearest_neighbours(
     >>> nearest_neighbours(np.array([[0.0]]), np.array([[3.0], [1.0], [2.0]]), 2).of(0).tolist()
     [1, 2]
     """
+    check_arguments(nearest_neighbours, locals())
+    queries, database = np.asarray(queries), np.asarray(database)
     if not 1 <= k <= len(database) - exclude_self:
         less = " less the query itself" if exclude_self else ""
         raise RelstudyError(f"k must be from 1 to the database size {len(database)}{less}")

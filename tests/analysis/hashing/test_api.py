@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,24 @@ def test_what_is_wrong_is_one_sentence() -> None:
         hashing.evaluate(hashing.CountTable(np.array([[1, 1]]), np.array([[1, 0]])), preset="best")
     with pytest.raises(RelstudyError, match=r"queries, row 0, column 1 \(counted from 0\): '2' is not allowed"):
         hashing.count(np.array([[0, 2]]), np.array([[0, 1]]), [1], [1])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda truth: hashing.rank([[0.1, 0.2]], truth, "cosine"), "distances of query 1: numbers of shape"),
+        (lambda truth: hashing.rank([[0.1, np.nan, 0.3]], truth, "cosine"), "distances of query 1"),
+        (lambda truth: hashing.rank([np.arange(3.0)] * 2, truth, "cosine"), "for each of 1 queries"),
+        (lambda _: hashing.unit_length([1.0, 2.0]), "shape .n, D. are needed"),  # type: ignore[arg-type]
+        (lambda _: hashing.compare({}), "there is none"),
+        (lambda _: hashing.epsilon_radius(np.ones((9, 2)), neighbours=0), "from 1 are needed"),
+        (lambda _: hashing.evaluate(None), "counts: a CountTable is needed, not None"),  # type: ignore[arg-type]
+    ],
+)
+def test_arrays_of_another_shape_and_numbers_out_of_range_are_one_sentence(call: Callable, said: str) -> None:
+    truth = hashing.nearest_neighbours([[0.0]], [[0.0], [1.0], [2.0]], 1)  # type: ignore[arg-type]
+    with pytest.raises(RelstudyError, match=said):
+        call(truth)
 
 
 def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:
