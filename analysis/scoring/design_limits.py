@@ -61,7 +61,8 @@ class DesignLimits:
         """What a person should know, one sentence each."""
         notes = []
         if self.drawn is not None and self.drawn > self.judged:
-            notes.append(f"{self.drawn - self.judged} of {self.drawn} pairs drawn are not judged.")
+            missing = self.drawn - self.judged
+            notes.append(f"{missing} of {self.drawn} pairs drawn {'is' if missing == 1 else 'are'} not judged.")
         if self.withheld is not None:
             notes.append(
                 "Average precision, recall and normalised rank have no interval and no test: " + self.withheld + "."

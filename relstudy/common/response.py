@@ -70,8 +70,9 @@ class Response:
             for count in self.counts
             if count.judged < count.drawn
         ]
+        are = "is" if self.missing == 1 else "are"
         return (
-            f"{self.missing} of {self.drawn} pairs drawn are not judged ({'; '.join(parts)}); the probabilities are "
+            f"{self.missing} of {self.drawn} pairs drawn {are} not judged ({'; '.join(parts)}); the probabilities are "
             "those of being drawn and judged, as if chance had left out the others of a round"
         )
 
