@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import sys
 from typing import Any
 
 import click
@@ -82,12 +84,34 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except RelstudyError as error:
             fail(error)
-        except OSError as error:
-            from relstudy.common.tables import FULL
-
-            if error.errno not in FULL:
+        except Exception as error:  # a program's fault stays a traceback; what a disk or a database refuses does not
+            told = _told(error)
+            if told is None:
                 raise
-            fail(RelstudyError(f"the output cannot be written ({error.strerror})"))
+            fail(RelstudyError(told))
+
+
+def _told(error: Exception) -> str | None:
+    """What to say where a disk or the database refused something; None for anything else."""
+    if isinstance(error, OSError):
+        from relstudy.common.tables import FULL
+
+        if error.errno in FULL:
+            return f"the output cannot be written ({error.strerror})"
+        refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and error.filename
+        return f"{error.filename}: {error.strerror}" if refused else None
+    if "sqlalchemy" not in sys.modules:
+        return None
+    from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
+
+    if not isinstance(error, DATABASE_ERRORS):
+        return None
+    reason = str(getattr(error, "orig", error))
+    said = {"full": "the disk under the database is full", "busy": "the database is busy or away; try again"}
+    if "readonly" in reason or "unable to open" in reason:
+        return f"the database cannot be written ({reason})"
+    trouble = classify_error(error)
+    return f"{said[trouble]} ({reason})" if trouble in said else None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

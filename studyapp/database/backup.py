@@ -35,6 +35,8 @@ def _copy_sqlite(store: Store, target: Path) -> None:
     copy = sqlite3.connect(target)
     try:
         source.backup(copy)  # all pages in one step: a reader in WAL mode, in nobody's way
+    except sqlite3.Error as error:
+        raise RelstudyError(f"the database {store.shown} cannot be copied ({error}); nothing was kept") from None
     finally:
         copy.close()
         source.close()

@@ -20,10 +20,15 @@ def classify_error(error: Exception) -> str:
         return "busy"  # no connection became free in time
     text = str(error.orig).lower()
     code = getattr(error.orig, "sqlstate", None) or ""
-    if "disk is full" in text or "no space left" in text or "disk i/o error" in text or code.startswith("53"):
+    if is_full(text) or code.startswith("53"):
         return "full"
     if code[:2] == "08" or code[:4] == "57P0" or any(words in text for words in _AWAY):
         return "busy"  # it is being started again, or cannot be reached; soon it may be
     if "locked" in text or "busy" in text or code in {"55P03", "40001", "40P01", "57014"}:
         return "busy"
     return "broken"
+
+
+def is_full(text: str) -> bool:
+    """Whether a database's message says that the disk has no room."""
+    return any(words in text.lower() for words in ("disk is full", "no space left", "disk i/o error"))

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import replacing
 from relstudy.studyapp.database.backup import copy_database, copy_rows, count_ratings
-from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.errors import DATABASE_ERRORS, is_full
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import metadata, ratings, settings
 
@@ -74,6 +74,8 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
                 source.backup(target)
             count_ratings(copy)
         except sqlite3.DatabaseError as error:
+            if is_full(str(error)):
+                raise RelstudyError(f"{folder}: there is no room for a copy of the backup ({error})") from None
             raise RelstudyError(f"{backup}: this is no whole backup of a study ({error})") from None
         store = Store(f"sqlite:///{copy}")
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import urllib.request
@@ -11,13 +12,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy.exc import OperationalError
 
+from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import enrol, record_exit_answers
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
 from tests.studyapp.browse import Browser
@@ -375,3 +379,40 @@ def test_the_table_of_people_is_for_its_owner_only_and_holds_no_formula(tmp_path
     assert done.exit_code == 0, done.output
     assert stat.S_IMODE(people.stat().st_mode) == 0o600
     assert pd.read_csv(people)["question_say"].tolist() == ["'=HYPERLINK(A1)"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.EROFS, "Read-only file system", "s/study.serving"), "s/study.serving: Read-only file system"),
+        (PermissionError(errno.EACCES, "Permission denied", "s/x"), "s/x: Permission denied"),
+        (OperationalError("BEGIN", {}, Exception("database is locked")), "the database is busy or away; try again"),
+        (OperationalError("COMMIT", {}, Exception("database or disk is full")), "the disk under the database is full"),
+        (
+            OperationalError("x", {}, Exception("attempt to write a readonly database")),
+            "the database cannot be written",
+        ),
+    ],
+    ids=["read-only", "permission", "locked", "full", "read-only database"],
+)
+def test_what_a_disk_or_a_database_refuses_is_a_sentence_of_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Study, "load", refuse)
+    done = run("status", tmp_path)
+    assert done.exit_code == 1 and done.output.startswith(f"relstudy: {told}") and done.output.count("\n") == 1
+
+
+def test_a_programs_own_fault_stays_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Study, "load")
+    assert isinstance(run("status", tmp_path).exception, AttributeError)
+
+
+def test_a_backup_that_finds_no_room_or_damage_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "study.db").write_bytes(b"garbage" * 1000)
+    with pytest.raises(RelstudyError, match=r"cannot be copied \(file is not a database\); nothing was kept"):
+        copy_database(Store(f"sqlite:///{tmp_path / 'study.db'}"), tmp_path / "safe.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.db"]

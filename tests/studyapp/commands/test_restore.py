@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.database import restoring
 from relstudy.studyapp.database.restoring import checked_copy, put_back
 from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
@@ -230,3 +231,18 @@ def test_relstudy_serve_keeps_restore_out_as_long_as_it_runs(tmp_path: Path, mon
         refused = run("restore", folder, backup, "--yes")
         assert refused.exit_code == 1 and "a server is running; stop it first" in refused.output
     assert run("restore", folder, backup, "--yes").exit_code == 0
+
+
+def test_a_disk_without_room_for_the_copy_is_not_the_backups_fault(
+    make_local: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, backup = make_local(), tmp_path / "safe.db"
+    run("backup", made.folder, "-o", backup)
+
+    def full(_: Path) -> int:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(restoring, "count_ratings", full)
+    refused = run("restore", made.folder, backup, "--yes")
+    assert refused.exit_code == 1 and "there is no room for a copy of the backup" in refused.output
+    assert not (made.folder / ".restoring.db").exists()
