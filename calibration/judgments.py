@@ -13,7 +13,7 @@ from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.pool import inside_pool
 from relstudy.calibration.qrels import is_qrels, read_qrels
-from relstudy.calibration.rating_rows import aside_note, merge_duplicates, merged_note, rating_numbers
+from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import under_own_names
 from relstudy.common.known_scale import known_scale
@@ -309,6 +309,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     mean = {"judgment": ("judgment", "mean"), "n_ratings": ("judgment", "size"), "relevant_share": ("above", "mean")}
     means = groups.agg(**mean, **drawn).reset_index().assign(relevance_cut=cut)
     empty = "rating is" if undecided == 1 else "ratings are"
+    alike = alike_note(frame["rater_id"].unique()) if rater else None
     left = f"{undecided:,} {empty} empty (undecided), and no part of the means" if undecided else None
     note = (
         "judgments are plain means of the ratings, uncalibrated; relstudy calibrate puts the raters on one scale"
@@ -319,7 +320,7 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         means.assign(**scale_of_ratings.scale.columns()),
         scale_of_ratings,
         averaged=True,
-        notes=(*table.notes, *filter(None, (aside_note(table), merged_note(merged), left)), note),
+        notes=(*table.notes, *filter(None, (aside_note(table), merged_note(merged), alike, left)), note),
         ratings=decided[[*PAIR, *rater]].assign(**dict.fromkeys(RATED, decided["judgment"])).reset_index(drop=True),
     ).of_pool()
 

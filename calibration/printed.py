@@ -92,7 +92,7 @@ def _title(name: str) -> str:
     title = AGREEMENT.get(name.replace(".after", ""))
     if title is None:
         return name.replace("leave_one_out", "leave-one-out").replace("_", " ").replace(".", " ")
-    return title.partition(":")[0].partition(", mean")[0]
+    return title.partition(":")[0].partition(", mean")[0].replace(", ", " ")
 
 
 def _number(value: float | None, form: str = ".3f") -> str:

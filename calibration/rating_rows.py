@@ -5,6 +5,9 @@ Whoever reads ratings, to calibrate them or to take their plain means, reads the
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
@@ -13,8 +16,10 @@ from relstudy.common.errors import Fault, TableError
 from relstudy.common.known_scale import known_scale
 from relstudy.common.scales import KnownScale, Scale
 from relstudy.common.tables import Checked
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed
 
+MOST_ALIKE = 5
+"""So many groups of ids at most stand in a note."""
 KEY = ["rater_id", "query_id", "result_id"]
 
 
@@ -63,6 +68,25 @@ def merged_note(merged: int) -> str | None:
     """How many rows repeat an earlier one exactly; None where none does."""
     were = "was" if merged == 1 else "were"
     return f"{count_of(merged, 'row')} repeated an earlier row exactly and {were} merged" if merged else None
+
+
+def alike_note(raters: Iterable[str]) -> str | None:
+    """Which raters' ids differ in nothing but case, or leading zeros and a point zero; None where none do.
+
+    Examples
+    --------
+    >>> alike_note(["7", "007", "Ann", "bob", "ann"])
+    'raters whose ids are written almost alike are taken for different people: 7 and 007, Ann and ann'
+    """
+    by_plain: dict[str, list[str]] = {}
+    for rater in dict.fromkeys(raters):
+        by_plain.setdefault(re.sub(r"^0+(?=\d)|(?<=\d)\.0+$", "", rater.casefold()), []).append(rater)
+    groups = [listed(names) for names in by_plain.values() if len(names) > 1]
+    more = f" and {len(groups) - MOST_ALIKE} more" if len(groups) > MOST_ALIKE else ""
+    if not groups:
+        return None
+    shown = ", ".join(groups[:MOST_ALIKE])
+    return f"raters whose ids are written almost alike are taken for different people: {shown}{more}"
 
 
 def merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, int]:

@@ -14,7 +14,7 @@ import pandas as pd
 from relstudy.calibration.blocks import check_base_is_of_pairs, marked_base, rated_by_all, rows_aside
 from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
-from relstudy.calibration.rating_rows import KEY, aside_note, merge_duplicates, merged_note, rating_numbers
+from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.slots import refuse_slots, refuse_sorted
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
@@ -167,7 +167,8 @@ def check_ratings(
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:
         refuse_sorted(frame, table.file)
-    notes = [*table.notes, *(note for note in (aside_note(table), merged_note(merged)) if note is not None)]
+    found = (aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
+    notes = [*table.notes, *(note for note in found if note is not None)]
     rule: str | None
     if base is not None:
         rule = base[1]

@@ -21,6 +21,7 @@ from relstudy.common.file_names import file_names
 from relstudy.common.groups import groups_of
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
+from relstudy.common.tables import Checked
 from relstudy.mapping.systems import by_group
 
 T = TypeVar("T")
@@ -230,7 +231,7 @@ def fit_by(
     judgments: Source | CalibratedPanel,
     column: str,
     *,
-    pairs: str | os.PathLike[str] | None = None,
+    pairs: Source | None = None,
     only: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     columns: Columns | None = None,
@@ -245,8 +246,8 @@ def fit_by(
     ----------
     scores, judgments, only, leave_out, columns, values, scale, missing : as in `fit`
     column : of the judgments, or of the pairs, such as "paradigm"
-    pairs : path of a pairs table, for columns that the judgments lack; by default the pairs.csv beside the judgments'
-        file
+    pairs : a pairs table (path or DataFrame), for columns that the judgments lack; by default the pairs.csv beside the
+        judgments' file
     options : method, folds, seed, weights and direction, as in `fit`
 
     Returns
@@ -270,12 +271,13 @@ def fit_by(
     check_arguments(fit_by, locals())
     table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
     judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
-    path = None if pairs is None else Path(pairs)
-    if path is None and isinstance(judgments, str | os.PathLike):
-        path = Path(judgments).parent / "pairs.csv"
+    beside: Path | Checked | None = None if pairs is None else table_of(pairs, "the pairs")
+    if beside is None and isinstance(judgments, str | os.PathLike):
+        beside = Path(judgments).parent / "pairs.csv"
     stated = stated_options(**options)
     groups = {}
-    for name, (scored, part) in by_group(table, judged, groups_of(judged.frame, column, path)).items():
+    values_of = groups_of(judged.frame, column, beside, option="by")
+    for name, (scored, part) in by_group(table, judged, values_of).items():
         absent = set(table["system"]) - set(scored["system"])
         here = {system: value for system, value in stated.directions.items() if system not in absent}
         groups[name] = fitted(scored, part, replace(stated, directions=here), (scores_name, judgments_name))

@@ -26,6 +26,7 @@ from relstudy.api.inputs import (
     judgments_of,
     path_or_frame,
     scores_of,
+    table_of,
     unread,
 )
 from relstudy.api.scores import Scores
@@ -66,6 +67,7 @@ def score(
     missing: Missing | None = None,
     judge: Source | None = None,
     by: str | None = None,
+    pairs: Source | None = None,
     apart: bool = False,
     against: str | os.PathLike[str] | None = None,
 ) -> Scores:
@@ -102,7 +104,9 @@ def score(
         (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
     judge : an automatic judge's table (query_id, result_id, rating; empty where it gave no answer) of many more pairs,
         which shortens intervals; `scores` then holds all of these pairs
-    by : also score within groups: a column of the judgments, or of the pairs.csv beside their file, such as paradigm
+    by : also score within groups: a column of the judgments, or of the pairs, such as paradigm
+    pairs : with `by`: the pairs table (path or DataFrame: query_id, result_id and the column); default: the pairs.csv
+        beside the judgments' file
     apart : with `by`: fit each group's mappings to its own pairs alone
     against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy archive`), among
         whose systems these are placed; `judgments` may then be left out
@@ -146,6 +150,8 @@ def score(
     saved = None if against is None else read_comparison(against)
     options = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
     judged = _judged(judgments, ratings, Reading.given(None, values, scale, missing), saved)
+    if pairs is not None and by is None:
+        raise RelstudyError("pairs tell which group a pair is in: name the column in `by`")
     if apart and by is None:
         raise RelstudyError("mappings are fitted apart within groups: name their column in `by`")
     if judge is not None and saved is not None:
@@ -155,7 +161,7 @@ def score(
     run = score_tables(
         judged, [(file, table)], options, fitted=fitted, stated=directions, saved=saved,
         judge=None if judge is None else read_judge(path_or_frame(judge, "the judge")),
-        grouping=None if by is None else Grouping(by, _groups(judgments, judged, by), apart),
+        grouping=None if by is None else Grouping(by, _groups(judgments, judged, by, pairs), apart),
         pool=Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None,
     )  # fmt: skip
     return Scores(run)
@@ -179,9 +185,11 @@ def _judged(
     return saved.judgments
 
 
-def _groups(judgments: Source | CalibratedPanel | None, judged: Judgments, column: str) -> np.ndarray:
-    """Each pair's value of a column, of the judgments or of the pairs.csv beside their file."""
+def _groups(
+    judgments: Source | CalibratedPanel | None, judged: Judgments, column: str, pairs: Source | None
+) -> np.ndarray:
+    """Each pair's value of a column, of the judgments, or of the pairs: those given, or pairs.csv beside their file."""
     if judgments is None:
         raise RelstudyError("groups are by a column of the judgments, so these are needed too")
     beside = Path(judgments).parent / "pairs.csv" if isinstance(judgments, str | os.PathLike) else None
-    return groups_of(judged.frame, column, beside)
+    return groups_of(judged.frame, column, beside if pairs is None else table_of(pairs, "the pairs"), option="by")

@@ -10,7 +10,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import read_table
+from relstudy.common.tables import Checked, read_table
 from relstudy.common.whole_ids import whole_ids
 
 MOST_GROUPS = 50
@@ -18,7 +18,11 @@ EMPTY = "(none)"
 
 
 def groups_of(
-    judged: pd.DataFrame, column: str, pairs_file: Path | None = None, table: str = "the judgments"
+    judged: pd.DataFrame,
+    column: str,
+    pairs_file: Path | Checked | None = None,
+    table: str = "the judgments",
+    option: str = "--by",
 ) -> np.ndarray:
     """The value of a column for each row, as text [rows]; "(none)" where it is empty.
 
@@ -26,8 +30,10 @@ def groups_of(
     ----------
     judged : query_id, result_id and other columns
     column : one of them, or of the table of pairs
-    pairs_file : a table of pairs (query_id, result_id and other columns) for columns that it lacks, or None
+    pairs_file : a table of pairs (query_id, result_id and other columns), or its file if there is one, for columns that
+        `judged` lacks
     table : what messages call it
+    option : what messages call the choice of the column
 
     Raises
     ------
@@ -37,15 +43,20 @@ def groups_of(
     if column in judged:
         values = judged[column]
     else:
-        pairs = read_table(pairs_file, *PAIR).frame if pairs_file is not None and pairs_file.is_file() else None
+        there = pairs_file is not None and (not isinstance(pairs_file, Path) or pairs_file.is_file())
+        pairs = read_table(pairs_file, *PAIR).frame if pairs_file is not None and there else None
         if pairs is None or column not in pairs:
             columns = [name for name in judged if name not in PAIR]
             beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]
             raise RelstudyError(
-                f"--by: there is no column {column!r} in {table}; there are: {', '.join(map(str, columns))}"
-                + (f"; and in {pairs_file}: {', '.join(map(str, beside))}" if beside else "")
+                f"{option}: there is no column {column!r} in {table}; there are: {', '.join(map(str, columns))}"
+                + (
+                    f"; and in {getattr(pairs_file, 'file', pairs_file)}: {', '.join(map(str, beside))}"
+                    if beside
+                    else ""
+                )
             )
-        one = pairs.drop_duplicates(PAIR)[[*PAIR, column]]
+        one = pairs[[*PAIR, column]].astype(dict.fromkeys(PAIR, "str")).drop_duplicates(PAIR)
         values = judged[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
     values = whole_ids(values)
     text = values.astype("str").str.strip().mask(values.isna(), "")
@@ -53,5 +64,11 @@ def groups_of(
     refuse_controls(sorted(set(groups)), table, "a group")
     number = len(set(groups))
     if number > MOST_GROUPS:
-        raise RelstudyError(f"--by {column}: {number} values are too many; up to {MOST_GROUPS} groups are told apart")
+        raise RelstudyError(
+            f"{option} {column}: {number} values are too many; up to {MOST_GROUPS} groups are told apart"
+        )
     return groups
+
+
+def _name(pairs: Path | Checked | None) -> str:
+    return pairs.file if isinstance(pairs, Checked) else str(pairs)

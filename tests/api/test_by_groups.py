@@ -87,3 +87,20 @@ def test_raters_who_were_set_aside_are_taken_where_that_is_said_and_never_silent
     for said in ({"with_set_aside": True}, {"trust_raters": True}, {"base_column": "block"}):
         with pytest.raises(rs.RelstudyError, match="these ratings were read already: give them to read_ratings"):
             rs.calibrate(read, **said)
+
+
+def test_groups_are_told_by_a_table_of_pairs_where_the_judgments_are_no_file() -> None:
+    pairs = {"query_id": list("aabb") * 10, "result_id": range(40)}
+    panel = rs.calibrate(pd.DataFrame({**pairs, "rater_id": "ann", "rating": [1, 5, 2, 4, 3] * 8}))
+    asked = pd.DataFrame({**pairs, "paradigm": ["text", "text", "image", "image"] * 10})
+    scores = pd.DataFrame({**pairs, "new": range(40)})
+    few = {"by": "paradigm", "replicates": 2, "method": "none"}
+    assert rs.score(scores, panel, pairs=asked, **few).groups["paradigm"].tolist() == ["image", "text"]
+    assert list(rs.fit_by(scores, panel, "paradigm", pairs=asked, method="isotonic")) == ["image", "text"]
+    for wrong, said in (
+        ({"pairs": asked.drop(columns="paradigm")}, "^by: there is no column 'paradigm' in the judgments"),
+        ({"pairs": asked, "by": None}, "pairs tell which group a pair is in: name the column in `by`"),
+        ({"pairs": "nowhere.csv"}, "nowhere.csv: there is no such file"),
+    ):
+        with pytest.raises(rs.RelstudyError, match=said):
+            rs.score(scores, panel, **{**few, **wrong})

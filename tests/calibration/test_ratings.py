@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
@@ -250,3 +251,14 @@ def test_parquet_gives_the_same_ratings_as_csv(tmp_path: Path) -> None:
     other: Ratings = read_ratings(tmp_path / "r.parquet")
     assert one.frame["rater_id"].tolist() == other.frame["rater_id"].tolist() == ["1", "2", "1"]
     assert one.frame["rating"].equals(other.frame["rating"])
+
+
+def test_raters_whose_ids_are_written_almost_alike_are_named(tmp_path: Path) -> None:
+    """7 and 007 from two exports are one person, and nothing said that they were taken for two."""
+    path = tmp_path / "r.csv"
+    path.write_text("rater_id,query_id,result_id,rating\n7,q,x,1\n007,q,y,2\nAnn,q,x,3\nann,q,y,4\n70,q,z,5\n")
+    said = "raters whose ids are written almost alike are taken for different people: 7 and 007, Ann and ann"
+    assert said in read_ratings(path).notes
+    assert said in read_judgments(path).notes
+    path.write_text("rater_id,query_id,result_id,rating\n7,q,x,1\n77,q,y,2\n10,q,x,3\n100,q,y,4\n")
+    assert not any("almost alike" in note for note in read_ratings(path).notes)
