@@ -206,6 +206,9 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             fair = "the weights behind the collection's correlation make up for that"
             unfair = "correlations over the judged pairs do not compare them fairly with systems that did"
             notes.append(f"{listed(newcomers)} proposed none of the pairs; {fair if collection else unfair}.")
+    single = [each.name for each in candidates if each.mapped is None and context.queries_of(each.used) < 2]
+    if single and options.method != "none":
+        notes.append(f"{listed(single)} cannot be mapped out of fold: the pairs scored are of a single query.")
     anew: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:

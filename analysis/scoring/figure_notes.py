@@ -23,6 +23,17 @@ def notes_on_figures(systems: Sequence[SystemScore], said: Sequence[str] = ()) -
     return [*_missing(systems, said), *(note for note in tied if note is not None)]
 
 
+def explained_in_words(system: SystemScore) -> str:
+    """How the share of what could be explained is told, or why it is left out."""
+    of_explainable = system.explained.of_explainable
+    if of_explainable.value is None:
+        return f"the squared correlation; its share of what could be explained is left out: {of_explainable.reason}"
+    return (
+        "the squared correlation, and its share of what could be explained: one minus the judgments' mean squared "
+        "standard error over their variance"
+    )
+
+
 def _missing(systems: Iterable[SystemScore], said: Sequence[str]) -> Iterator[str]:
     """Figures without a value or an interval, by reason."""
     by_reason: dict[str, dict[str, list[str]]] = {}

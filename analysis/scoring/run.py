@@ -24,7 +24,7 @@ from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.explained import explained
-from relstudy.analysis.scoring.figure_notes import notes_on_figures
+from relstudy.analysis.scoring.figure_notes import explained_in_words, notes_on_figures
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -101,7 +101,7 @@ def score_candidates(
         pairs.weighting(options.weights),
         pairs.population(options.population, options.replicates),
         context.rater_population,
-        conventions_of(context),
+        conventions_of(context) | {"explained": explained_in_words(systems[0])},
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(systems, options.level)),

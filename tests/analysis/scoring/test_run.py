@@ -357,3 +357,10 @@ def test_queries_whose_draw_tells_no_variance_are_counted_in_a_line() -> None:
     assert any(
         note.startswith("Intervals are not corrected for the part of 1 query in the collection") for note in notes
     )
+
+
+def test_what_a_single_query_and_unknown_errors_leave_out_is_told() -> None:
+    judgments, scores = tables(queries=1)
+    result = score_systems(judgments, scores, options=replace(FEW, replicates=10))
+    assert "s0 and s1 cannot be mapped out of fold: the pairs scored are of a single query." in result.notes
+    assert result.conventions["explained"].endswith("the standard errors of the judgments are not known")
