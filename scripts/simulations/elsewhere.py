@@ -1,6 +1,6 @@
 """A world shaped unlike the others, with undecided pairs, through calibrate and score: coverage and bias.
 
-    python scripts/coverage.py elsewhere [--studies 100] [--queries 40 100] [--ratings 1 3]
+    python scripts/coverage.py elsewhere [--studies 50] [--queries 40 100] [--ratings 1 3]
 
 A collection of 400 queries of 800 to 3,200 results. Ratings from 1 to 5 are beta-binomial about a mean that depends on
 the pair and on the rater's leniency; queries differ in how much is relevant, and to every twentieth nothing is. Three
@@ -326,7 +326,7 @@ def run_cell(world: World, queries: int, ratings: int, studies: int, **options: 
 def main(argv: Sequence[str]) -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="coverage.py elsewhere", description=__doc__, formatter_class=raw)
-    parser.add_argument("--studies", type=int, default=100)
+    parser.add_argument("--studies", type=int, default=50)
     parser.add_argument("--queries", type=int, nargs="+", default=[40, 100])
     parser.add_argument("--ratings", type=int, nargs="+", default=[1, 3], help="ratings per pair")
     given = parser.parse_args(argv)
@@ -342,7 +342,8 @@ def main(argv: Sequence[str]) -> None:
 
 def print_block(worlds: Mapping[bool, World], ratings: int, queries: Sequence[int], studies: int) -> None:
     """Studies with so many ratings a pair."""
-    rows, shares, below = [], [], []
+    rows, below = [], []
+    shares = defaultdict(list)
     for at_random, world in worlds.items():
         how = "at random" if at_random else "not at random"
         whole, decided = (world.truth(ratings, decided=each).figures for each in (False, True))
@@ -355,15 +356,17 @@ def print_block(worlds: Mapping[bool, World], ratings: int, queries: Sequence[in
                     known = index in each.held
                     cells += [f"{100 * each.held[index]:.0f}", f"{each.error[index]:+.3f}"] if known else ["", ""]
                 rows.append(cells)
-                shares += each.held.values()
+                for index, share in each.held.items():
+                    shares[index].append(share)
             farthest = f"{shift[0]:.3f} ({shift[2].replace('_', ' ')} of {shift[1]})" if not at_random else "0"
             below.append([how, str(number), f"{cell.blank:.1%}", f"{cell.between:.0%}", f"{cell.said:.0%}", farthest])
     names = ["correlation", "AP", "norm. rank", *SHOWN[3:]]
     print_table(rows, ["undecided", "queries", "system", *(text for name in names for text in (name, "error"))])
-    figures = np.array(shares)
+    figures = np.concatenate(list(shares.values()))
+    means = ", ".join(f"{name} {np.mean(shares[index]):.1%}" for name, index in zip(names, SHOWN, strict=True))
     print(
-        f"\n{len(figures)} figures: mean {figures.mean():.1%}, {figures.min():.0%} to {figures.max():.0%}, "
-        f"{np.mean(figures < 0.92):.1%} of them below 92 %, {np.mean(figures > 0.98):.1%} above 98 %.\n"
+        f"\nMean coverage: {means}. Of {len(figures)} figures {np.mean(figures < 0.92):.0%} are below 92 %, "
+        f"{np.mean(figures > 0.98):.0%} above 98 %.\n"
     )
     print_table(
         below, ["undecided", "queries", "pairs", "mean between extremes", "said by score", "decided differ from all by"]
