@@ -1,11 +1,11 @@
 """A world shaped unlike the others, with undecided pairs, through calibrate and score: coverage and bias.
 
-    python scripts/coverage.py elsewhere [--studies 50] [--queries 40 100] [--ratings 1 3]
+    python scripts/coverage.py elsewhere [--studies 40] [--queries 40 100] [--ratings 1 3]
 
 A collection of 400 queries of 800 to 3,200 results. Ratings from 1 to 5 are beta-binomial about a mean that depends on
 the pair and on the rater's leniency; queries differ in how much is relevant, and to every twentieth nothing is. Three
 systems' errors have Student's t with 4 degrees of freedom and a part in common: `fine` and `tied` propose pairs, `new`
-does not; `tied` gives seven scores or so, `new` tenths. A study draws queries, and 25 results each by the code of
+does not; `tied` gives seven scores or so, `new` tenths. A study draws queries, and 16 results each by the code of
 `relstudy sample` (exponent 0.5, floor 0.2), so that pairs weigh unequally; 12 raters are drawn anew, all rate 40 pairs,
 and every other pair has so many ratings, at random. 15 % of answers are undecided: at random, or the more the more
 people disagree about the pair (up to four in ten). `relstudy.calibrate` and `relstudy.score` do the rest, with their
@@ -41,7 +41,7 @@ from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, pro
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, whole_collection
 from relstudy.studyapp.sampling.query_draw import draw_together
 
-SEED, QUERIES, RESULTS, RATERS, BASE = 1223, 400, 25, 12, 40
+SEED, QUERIES, RESULTS, RATERS, BASE = 1223, 400, 16, 12, 40
 SIZES, UNDECIDED, CUT, REPLICATES = (800, 3_200), 0.15, 3.5, 200
 CONCENTRATION, LENIENCY = 5.0, 0.35
 SYSTEMS, PROPOSERS = ("fine", "tied", "new"), ("fine", "tied")
@@ -326,7 +326,7 @@ def run_cell(world: World, queries: int, ratings: int, studies: int, **options: 
 def main(argv: Sequence[str]) -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="coverage.py elsewhere", description=__doc__, formatter_class=raw)
-    parser.add_argument("--studies", type=int, default=50)
+    parser.add_argument("--studies", type=int, default=40)
     parser.add_argument("--queries", type=int, nargs="+", default=[40, 100])
     parser.add_argument("--ratings", type=int, nargs="+", default=[1, 3], help="ratings per pair")
     given = parser.parse_args(argv)
