@@ -43,7 +43,7 @@ from relstudy.studyapp.sampling.query_draw import draw_together
 
 SEED, QUERIES, RESULTS, RATERS, BASE = 1223, 400, 16, 12, 40
 SIZES, UNDECIDED, CUT, REPLICATES = (800, 3_200), 0.15, 3.5, 200
-CONCENTRATION, LENIENCY = 5.0, 0.35
+CONCENTRATION, LENIENCY, LENIENCIES = 5.0, 0.35, 100
 SYSTEMS, PROPOSERS = ("fine", "tied", "new"), ("fine", "tied")
 SHARES = (0.02, 0.1)
 RATED = np.arange(1.0, 6.0)
@@ -96,7 +96,7 @@ class World:
 
         A rater's true line takes out how far the rater's mean over what is rated and decided lies from all raters'.
         """
-        lenient = LENIENCY * stats.norm.ppf((np.arange(100) + 0.5) / 100)
+        lenient = LENIENCY * stats.norm.ppf((np.arange(LENIENCIES) + 0.5) / LENIENCIES)
         grid = np.r_[0.0, special.expit(np.linspace(-7, 7, 200)), 1.0]
         counts = np.histogram(self.middle, np.r_[grid, 2.0], weights=self.probability * (1 - self.undecided))[0]
         chance = np.stack([chances_of(grid, each) for each in lenient])  # raters, grid, ratings
