@@ -36,7 +36,7 @@ from relstudy.common.console import print_table, progress
 from relstudy.studyapp.collection.items import Collection
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts.draw_figures import encoders_by_people
+from scripts.figures.hashing import encoders_by_people
 
 RADIUS = 2
 INDICES = ("mAP", f"mLGAP@{RADIUS}", f"RAMAP@{RADIUS}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts import draw_figures
+from scripts.figures.coverage import design_rows
 from scripts.site_pages import on_page_content, typeset
 from tests.places import ROOT
 
@@ -20,7 +21,7 @@ def drawn(svg: str) -> tuple[list[str], int]:
 
 
 def test_coverage_is_read_from_the_table_that_the_command_printed() -> None:
-    rows = draw_figures.design_rows(100)
+    rows = design_rows(100)
     assert len(rows) == 10 and rows["precision at 2%"] == [99.7, 95.7, 94.7, 92.7]
 
 
