@@ -1,4 +1,4 @@
-"""Pictures of CIFAR-10 and their gradients and colours, for `scripts/papers_001_003.py`."""
+"""Pictures of CIFAR-10 and their gradients and colours, for `scripts/dispersion_papers.py`."""
 
 from __future__ import annotations
 

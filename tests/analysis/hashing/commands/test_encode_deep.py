@@ -14,7 +14,7 @@ pytest.importorskip("jax")
 from relstudy.analysis.hashing.encoders.deep import encoders
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
-from scripts.papers_001_003 import own_features
+from scripts.dispersion_papers import own_features
 
 
 @pytest.fixture

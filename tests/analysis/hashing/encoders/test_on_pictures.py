@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.metrics.ball import ramap
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from scripts import papers_001_003
+from scripts import dispersion_papers
 from scripts.hashing_features import gradient_features, read_pictures
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def test_on_pictures_dispersing_lowers_map_raises_mlgap_and_uses_more_codes(
     """Ding, Li and Li 2018, table 1 and figure 8, at 12 bits: .60 to .30 and .263 to .280 in the paper."""
     pytest.importorskip("jax")
     words = ["--work", str(work), "--data", str(shared_data / "cifar10_jpeg"), "--small", "--shortest"]
-    papers_001_003.main([*words, "--only", "lsh", "table1"])
+    dispersion_papers.main([*words, "--only", "lsh", "table1"])
     first = capsys.readouterr()
     assert re.findall(r"^  (NOT FOUND|found): (.*)", first.out, re.MULTILINE) == [
         ("found", "mAP does not tell the three codes apart"),
@@ -64,7 +64,7 @@ def test_on_pictures_dispersing_lowers_map_raises_mlgap_and_uses_more_codes(
     assert "1,500 training items, which are the database too" in first.out
     assert "epoch 1 of" in first.err
     assert len(list(work.rglob("figure_8.png"))) == 1
-    papers_001_003.main([*words, "--only", "table1"])
+    dispersion_papers.main([*words, "--only", "table1"])
     again = capsys.readouterr()
     assert again.out in first.out
     assert "epoch" not in again.err  # what is finished is not learned again

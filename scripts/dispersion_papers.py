@@ -1,6 +1,6 @@
 """The tables and figures of Ding, Li and Li 2018 and Jiang, Li and Li 2019, beside what our encoders give on CIFAR-10.
 
-    python scripts/papers_001_003.py --work out [--data FOLDER] [--items features] [--training 10000] [--epochs 20]
+    python scripts/dispersion_papers.py --work out [--data FOLDER] [--items features] [--training 10000] [--epochs 20]
 
 Prints table 1 (12 and 24 bits) and the use of codes of figure 8 of Ding, Li and Li 2018; figures 4 to 7 (48 and 64
 bits, m = 0, 4, 8 and 12) and tables 2 and 3 of Jiang, Li and Li 2019. The defaults are the papers' sizes; on a CPU that
