@@ -67,6 +67,15 @@ class FittedMapping:
         object.__setattr__(self, "increasing", bool(self.increasing))
         self._check()
 
+    def __repr__(self) -> str:
+        # The arrays would fill a screen, and eval() of them is nobody's wish.
+        what = f"{self.method} mapping" if self.method else "mapping"
+        scores, values = (
+            f"{self.knots[0]:.4g} to {self.knots[-1]:.4g}",
+            f"{self.values[0]:.4g} to {self.values[-1]:.4g}",
+        )
+        return f"<{what}{self._of()}, {len(self.knots)} knots: scores {scores} give {values}>"
+
     def _check(self) -> None:
         if self.knots.ndim != 1 or len(self.knots) == 0:
             raise RelstudyError("a mapping needs at least one knot, as a list of numbers")

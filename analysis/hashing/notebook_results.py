@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.common.shown import WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +80,8 @@ class Evaluation:
         return evaluation_figure(self.counts, self.rules)
 
     def __repr__(self) -> str:
-        return f"{self.table.round(4)}\n\n{self.areas.head(8).to_frame().round(6)}\n\n{_rules_line(self.conventions)}"
+        tables = f"{self.table.round(4)}\n\n{self.areas.head(8).to_frame().round(6)}"
+        return f"{tables}\n\n{textwrap.fill(_rules_line(self.conventions), WIDTH)}"
 
     def _repr_html_(self) -> str:
         shown = self.by_radius.head(9)
@@ -128,9 +131,9 @@ class Comparison:
         return self.figures
 
     def __repr__(self) -> str:
-        with pd.option_context("display.width", 118, "display.max_columns", 12):
+        with pd.option_context("display.width", WIDTH, "display.max_columns", 12):
             rows = f"{self.table.round(4)}\n\n{self.comparisons.round(4)}"
-        return f"{rows}\n\n{_rules_line(self.figures['conventions'])}"
+        return f"{rows}\n\n{textwrap.fill(_rules_line(self.figures['conventions']), WIDTH)}"
 
     def _repr_html_(self) -> str:
         parts = [part.to_html(float_format="{:.4g}".format) for part in (self.table, self.comparisons)]

@@ -64,3 +64,5 @@ class Inspection:
         lines += [f"can be computed: {', '.join(self.uses)}"] if self.uses else []
         lines += ["next:", f"  {self.command}"] if self.command else []
         return "\n".join(lines)
+
+    __repr__ = __str__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.settling import Settling, settling
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.analysis.verdict.within import WithinQuery, within_query
+from relstudy.common.shown import WIDTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
+
+    def __repr__(self) -> str:
+        return "\n".join(line for sentence in self.sentences() for line in textwrap.wrap(sentence, WIDTH))
 
     def as_json(self) -> dict[str, Any]:
         ranked = self.standings

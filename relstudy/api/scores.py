@@ -19,7 +19,7 @@ from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.shown import Shown
-from relstudy.common.wording import span
+from relstudy.common.wording import count_of, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -140,9 +140,10 @@ class Scores(Shown):
     def heading(self) -> str:
         """How many systems against how many judgments."""
         numbers = self.result.pairs
+        systems = count_of(len(self.result.systems), "system")
         return (
-            f"{len(self.result.systems)} systems against {numbers['judged']:,} judged pairs of {numbers['queries']:,} "
-            f"queries, {numbers['relevant']:,.6g} relevant ({self.result.conventions['relevant']})"
+            f"{systems} against {numbers['judged']:,} judged pairs of {numbers['queries']:,} queries, "
+            f"{numbers['relevant']:,.6g} relevant ({self.result.conventions['relevant']})"
         )
 
     def overview(self) -> pd.DataFrame:

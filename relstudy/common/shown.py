@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDTH = 100
-ROWS = 10
+WIDTH = 80
+"""Columns of a console that nobody widened."""
+ROWS = 6
 COLUMNS = 8
 NOTES = 5
 

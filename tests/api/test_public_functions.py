@@ -222,8 +222,18 @@ def test_what_is_shown_fits_a_screen(panel: rs.CalibratedPanel, result: rs.Score
     for each in shown:
         lines = repr(each).splitlines()
         assert len(lines) <= 24, repr(each)
-        assert max(map(len, lines)) <= 100, repr(each)
+        assert max(map(len, lines)) <= 80, repr(each)
         assert "<table" in each._repr_html_()
+    assert max(map(len, repr(result.verdict).splitlines())) <= 80
+
+
+def test_what_holds_arrays_is_shown_in_words() -> None:
+    mapping = rs.FittedMapping([0.0, 1.0], [1.0, 5.0], method="isotonic", system="new")  # type: ignore[arg-type]
+    assert repr(mapping) == "<isotonic mapping of system 'new', 2 knots: scores 0 to 1 give 1 to 5>"
+    found = rs.inspect(EXAMPLE / "judgments.csv")
+    assert repr(found) == str(found)
+    truth = rs.hashing.LabelTruth.by(*[rs.hashing.Labels(classes=np.zeros(900, dtype=int))] * 2)
+    assert repr(truth) == "LabelTruth(900 queries x 900 codes by class)"
 
 
 def test_a_name_that_is_not_a_tag_is_shown_as_it_is(panel: rs.CalibratedPanel) -> None:

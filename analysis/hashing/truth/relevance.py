@@ -39,6 +39,9 @@ class LabelTruth:
         """Queries and database codes that it speaks of."""
         return len(self.queries), len(self.database)
 
+    def __repr__(self) -> str:
+        return f"LabelTruth({self.sizes[0]} queries x {self.sizes[1]} codes by {self.kind})"
+
     def of(self, query: int) -> np.ndarray:
         """The relevant rows of one query."""
         if self.queries.classes is not None:
