@@ -12,7 +12,7 @@ from relstudy.calibration.blocks import rows_aside
 from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.pool import inside_pool
-from relstudy.calibration.qrels import is_qrels, read_qrels
+from relstudy.calibration.qrels import is_qrels, read_qrels, without_negative
 from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import under_own_names
@@ -60,6 +60,7 @@ class Judgments:
         known rater_id, rating (as it was given) and weight (in its judgment), one row a decided rating
     proposers : the systems that proposed any of the pairs, where that is known
     undecided : query_id, result_id of the pairs that people saw and nobody could decide, where that is known
+    unjudged : query_id, result_id, judgment (below 0) of the pairs that qrels name and nobody judged; None without any
 
     Examples
     --------
@@ -78,6 +79,7 @@ class Judgments:
     ratings: pd.DataFrame | None = None
     proposers: tuple[str, ...] | None = None
     undecided: pd.DataFrame | None = None
+    unjudged: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:
@@ -167,11 +169,12 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     """
     if not is_qrels(path):
         return judgments_in(read_table(path), reading)
-    grades = read_qrels(path)
+    grades, unjudged = read_qrels(path), None
     if reading.scale is None:
-        grades = _without_negative(grades, reading)
+        grades, unjudged = without_negative(grades, reading)
     judgments = judgments_in(grades, reading, odd=False)
-    judgments = replace(judgments, qrels=bool((judgments.frame["judgment"] % 1 == 0).all()))
+    whole = bool((judgments.frame["judgment"] % 1 == 0).all())
+    judgments = replace(judgments, qrels=whole, unjudged=unjudged)
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 
@@ -187,23 +190,6 @@ def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) 
             read = read.among(kept, read.rows[~blank])
             read.notes = notes
     return check_judgments(read, reading.scale, odd=odd)
-
-
-def _without_negative(table: Checked, reading: Reading) -> Checked:
-    """Grades below 0 of which nobody says what they mean are taken for pairs that nobody judged, and a note tells."""
-    texts = table.frame["judgment"]
-    grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
-    negative = (grades < 0) & ~reading.mentions(texts)
-    if not negative.any() or negative.all():
-        return table
-    rest = table.among(table.frame[~negative].reset_index(drop=True), table.rows[~negative])
-    low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
-    rest.notes = (
-        *table.notes,
-        f"{count_of(int(negative.sum()), 'grade')} below 0 taken for pairs that nobody judged, and left out; "
-        f"{table.words.scale(f'{low:g}-{high:g}')} counts them as grades",
-    )
-    return rest
 
 
 def check_judgments(table: Checked, scale: Scale | None = None, *, odd: bool = True) -> Judgments:

@@ -11,8 +11,10 @@ import pandas as pd
 
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.packed import BROKEN, open_text, read_bytes, unpacked_name
+from relstudy.common.reading import Reading
 from relstudy.common.tables import Checked
 from relstudy.common.utf8 import decoded
+from relstudy.common.wording import count_of
 
 
 def is_qrels(path: str | os.PathLike[str]) -> bool:
@@ -42,3 +44,21 @@ def read_qrels(path: str | os.PathLike[str]) -> Checked:
     columns = ["query_id", "iteration", "result_id", "judgment"]
     frame = pd.DataFrame([fields for _, fields in rows], columns=columns).drop(columns="iteration")
     return Checked(frame, file, np.array([number for number, _ in rows]))
+
+
+def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.DataFrame | None]:
+    """The grades from 0, and those below of which nobody says what they mean: they are taken for pairs that nobody
+    judged, and a note tells. The latter (query_id, result_id, judgment) are None where there are none."""
+    texts = table.frame["judgment"]
+    grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+    negative = (grades < 0) & ~reading.mentions(texts)
+    if not negative.any() or negative.all():
+        return table, None
+    rest = table.among(table.frame[~negative].reset_index(drop=True), table.rows[~negative])
+    low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
+    rest.notes = (
+        *table.notes,
+        f"{count_of(int(negative.sum()), 'grade')} below 0 taken for pairs that nobody judged, and left out; "
+        f"{table.words.scale(f'{low:g}-{high:g}')} counts them as grades",
+    )
+    return rest, table.frame[negative].assign(judgment=grades[negative]).reset_index(drop=True)

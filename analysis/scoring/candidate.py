@@ -106,7 +106,9 @@ def candidate_of(
     candidate = candidate_from(pairs, name, aligned, options, direction, run)
     if not pairs.qrels or not options.measures:
         return candidate
-    judged = {"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment}
+    judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
+    if pairs.unjudged is not None:
+        judged = pd.concat([judged, pairs.unjudged[pairs.unjudged["query_id"].isin(pairs.queries)]], ignore_index=True)
     return replace(candidate, measures=run_measures(options.measures, judged, pairs.queries, scores, direction.higher))
 
 

@@ -82,6 +82,8 @@ class JudgedPairs:
     design : what the design of the pairs allows
     proposers : the systems that proposed any of the pairs; None where that is not known
     standard_error : of each judgment, float [pairs], NaN where unknown
+    unjudged : query_id, result_id, judgment (below 0) of pairs that qrels hold and nobody judged, or None; they have
+        a part in measures of whole runs alone
     """
 
     query_id: np.ndarray
@@ -97,6 +99,7 @@ class JudgedPairs:
     design: DesignLimits = field(default_factory=DesignLimits)
     proposers: tuple[str, ...] | None = None
     standard_error: np.ndarray = field(default_factory=lambda: np.empty(0))
+    unjudged: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -123,6 +126,7 @@ class JudgedPairs:
             DesignLimits.of(frame, judgments.outside_pool),
             judgments.proposers,
             known("standard_error"),
+            judgments.unjudged,
         )
 
     def __len__(self) -> int:

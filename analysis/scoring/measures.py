@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -157,13 +157,13 @@ def values_by_query(measures: Sequence[str], queries: np.ndarray, table: pd.Data
 
 
 def run_measures(
-    measures: Sequence[str], judged: Mapping[str, np.ndarray], queries: np.ndarray, scores: pd.DataFrame, higher: bool
+    measures: Sequence[str], judged: pd.DataFrame, queries: np.ndarray, scores: pd.DataFrame, higher: bool
 ) -> dict[str, QueryValues]:
     """Measures of a whole run by whole qrels, as trec_eval and ir-measures take them.
 
     Parameters
     ----------
-    judged : query_id, result_id, judgment (whole grades) of every pair of the qrels
+    judged : query_id, result_id, judgment (whole grades, below 0 where nobody judged) of every pair of the qrels
     queries : names of the qrels' queries
     scores : query_id, result_id, score: everything the system retrieved, judged or not
     higher : whether a higher score is better

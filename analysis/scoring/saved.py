@@ -109,6 +109,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "standard_error": _numbers(pairs.standard_error),
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
+            "unjudged": None if pairs.unjudged is None else pairs.unjudged.to_dict("list"),
             "design": pairs.design.as_json(),
             "proposers": None if pairs.proposers is None else list(pairs.proposers),
             "ratings": None if pairs.ratings is None else pairs.ratings.as_json(),
@@ -206,6 +207,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         KnownScale.from_json(table["scale"]),
         outside_pool=max(design.judged - len(frame), 0),
         qrels=bool(table["qrels"]),
+        unjudged=None if table.get("unjudged") is None else pd.DataFrame(table["unjudged"]),
         ratings=None if ratings is None else PairRatings.from_json(ratings).frame(frame),
         proposers=None if named is None else tuple(map(str, named)),
     )

@@ -193,3 +193,20 @@ def test_the_grade_from_which_a_measure_of_graded_qrels_takes_pairs_as_relevant_
     said = str(rs.score(trec / "good.run", trec / "j.qrels", **few).conventions["measures"])
     assert "AP and P@5 take grades from 1 as relevant, as trec_eval does, whatever the threshold: AP(rel=2)" in said
     assert "grades from 1" not in str(rs.score(trec / "good.run", trec / "binary.qrels", **few).conventions["measures"])
+
+
+def test_pairs_that_qrels_name_and_nobody_judged_have_their_part_in_measures_that_know_of_them(trec: Path) -> None:
+    """infAP estimates what pooled and not sampled pairs (-1) hold; they were left out, and it was another number."""
+    lines = (trec / "j.qrels").read_text().splitlines()
+    (trec / "s.qrels").write_text(
+        "\n".join(f"{line[:-1]}{-1 if at % 3 else line[-1]}" for at, line in enumerate(lines))
+    )
+    names, few = ("infAP", "AP", "Judged@10"), ("--replicates", 2, "--method", "none")
+    found = measures(trec / "good.run", "-j", trec / "s.qrels", *asked(names), *few, "--save", trec / "saved.json")
+    found |= measures(trec / "poor.run", "--against", trec / "saved.json")
+    qrels = list(ir_measures.read_trec_qrels(str(trec / "s.qrels")))
+    parsed = [ir_measures.parse_measure(name) for name in names]
+    for system in ("good", "poor"):
+        theirs = ir_measures.calc_aggregate(parsed, qrels, list(ir_measures.read_trec_run(str(trec / f"{system}.run"))))
+        have = {name: figure["value"] for name, figure in found[system].items()}
+        assert have == pytest.approx({str(name): value for name, value in theirs.items()}, abs=1e-12)
