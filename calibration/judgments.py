@@ -174,7 +174,8 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         grades, unjudged = without_negative(grades, reading)
     judgments = judgments_in(grades, reading, odd=False)
     whole = bool((judgments.frame["judgment"] % 1 == 0).all())
-    judgments = replace(judgments, qrels=whole, unjudged=unjudged)
+    halves = () if whole else ("grades are not whole numbers, so measures are of the judged pairs alone (condensed)",)
+    judgments = replace(judgments, qrels=whole, unjudged=unjudged, notes=(*judgments.notes, *halves))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 

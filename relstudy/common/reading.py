@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from numbers import Real
 
@@ -20,7 +20,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.records import NO, YES, chosen_label
 from relstudy.common.scales import Scale, stated_scale
-from relstudy.common.tables import Checked
+from relstudy.common.tables import MOST_NAMES, Checked
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
@@ -137,7 +137,8 @@ class Reading:
         """
         if not self:
             return table
-        read = self._renamed(table)
+        theirs = {ours: self._find(table, names) for ours, names in self.columns.items()}
+        read = self._renamed(table, theirs)
         found: set[str] = set()
         for name in value:
             if name in read.frame and (self.values or self.missing):
@@ -148,7 +149,8 @@ class Reading:
             read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in found]
         told = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
-        read.notes = (*table.notes, f"{self.sentence()}{told if nowhere else ''}")
+        sentence = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()}).sentence()
+        read.notes = (*table.notes, f"{sentence}{told if nowhere else ''}")
         return read
 
     def mentions(self, column: pd.Series) -> np.ndarray:
@@ -159,16 +161,15 @@ class Reading:
 
     def sentence(self) -> str:
         """How the table was read, in words."""
-        parts = [f"{ours} from {' and '.join(theirs)}" for ours, theirs in self.columns.items()]
+        parts = [f"{ours} from {_named(theirs)}" for ours, theirs in self.columns.items()]
         parts += [f"{text!r} as {number:g}" for text, number in self.values.items()]
         parts += [f"{text!r} as missing" for text in self.missing]
         parts += [] if self.scale is None else [f"on the scale {self.scale.name}"]
         return f"read as stated: {', '.join(parts)}"
 
-    def _renamed(self, table: Checked) -> Checked:
-        if not self.columns:
+    def _renamed(self, table: Checked, theirs: Mapping[str, list[str]]) -> Checked:
+        if not theirs:
             return table
-        theirs = {ours: self._find(table, names) for ours, names in self.columns.items()}
         several = [ours for ours, names in theirs.items() if len(names) > 1]
         if [ours for ours in several if ours != "rating"]:
             raise RelstudyError(
@@ -251,6 +252,13 @@ def _with_item(frame: pd.DataFrame) -> pd.DataFrame:
         if one in frame and other not in frame:
             frame[other] = frame[one]
     return frame
+
+
+def _named(columns: Sequence[str]) -> str:
+    """Names of columns, the first and the last of them where there are many."""
+    few = len(columns) <= MOST_NAMES
+    shown = columns if few else [*columns[: MOST_NAMES - 1], f"{len(columns) - MOST_NAMES:,} more", columns[-1]]
+    return " and ".join(shown)
 
 
 def _plain(text: object) -> str:

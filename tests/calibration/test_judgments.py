@@ -307,3 +307,9 @@ def test_plain_means_refuse_what_calibration_refuses(table: WriteTable, rows: st
     for read in (read_judgments, read_ratings):
         with pytest.raises(TableError, match=said):
             read(table(rows))
+
+
+def test_qrels_with_half_grades_say_that_runs_are_not_measured_as_trec_eval_does(table: WriteTable) -> None:
+    judged = read_judgments(table("q 0 x 1.5\nq 0 y 0\nq 0 z 3", "half.qrels"))
+    assert not judged.qrels
+    assert "grades are not whole numbers, so measures are of the judged pairs alone (condensed)" in judged.notes

@@ -245,3 +245,15 @@ def test_the_way_out_that_is_told_works_whatever_the_text(table: WriteTable, tex
 def test_no_scale_is_proposed_for_what_is_no_number(table: WriteTable, text: str) -> None:
     with pytest.raises(TableError, match=f'--values "{text}=NUMBER" gives it a number'):
         read_ratings(table(f"rater_id,query_id,result_id,rating\na,q,x,{text}\nb,q,x,2"))
+
+
+def test_the_columns_that_a_pattern_took_are_named(table: WriteTable) -> None:
+    """rating=*rating took the panel's final_rating for one more rater, and the output repeated the pattern."""
+    path = table("query,doc,a_rating,b_rating,final_rating\nq,x,1,3,2\nq,y,5,3,4")
+    stated = Reading.stated("query_id=query,result_id=doc,rating=*rating")
+    said = "read as stated: query_id from query, result_id from doc, rating from a_rating and b_rating and final_rating"
+    assert said in read_ratings(path, reading=stated).notes
+    many = ",".join(f"r{number}" for number in range(60))
+    path = table(f"doc,{many}\nx,{many.replace('r', '')}\ny,{many.replace('r', '')}")
+    note = read_ratings(path, reading=Reading.stated("result_id=doc,rating=r*"), trust_raters=True).notes[0]
+    assert note.endswith("r37 and r38 and 20 more and r59")
