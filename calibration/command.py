@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.calibration.methods.names import METHODS
 from relstudy.calibration.printed import print_side_by_side, print_summary
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
@@ -18,8 +19,6 @@ from relstudy.common.study_folder import table_in
 
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Calibration
-
-METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
 
 
 OPTION_GROUPS = {

@@ -22,10 +22,10 @@ from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import read_table
 from relstudy.common.wording import percent, span
 
-PAIR = ["query_id", "result_id"]
 LEAST_PAIRS = 10
 
 

@@ -17,7 +17,8 @@ from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.methods.by_name import fit_method
-from relstudy.calibration.methods.linear import METHODS, Lines
+from relstudy.calibration.methods.linear import Lines
+from relstudy.calibration.methods.names import METHODS
 from relstudy.calibration.noise import WEIGHTED, RaterNoise, rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles

@@ -137,8 +137,6 @@ def best_method(pairs: ScoredPairs, settings: FitSettings = DEFAULT, methods: Se
 
 
 def _folds(queries: np.ndarray, settings: FitSettings) -> np.ndarray:
-    if settings.folds < 2:
-        raise RelstudyError(f"cross-validation needs at least 2 folds, not {settings.folds}")
     fold = folds_by_group(queries, settings.folds, settings.seed)
     if fold.max() == 0:
         raise RelstudyError("all pairs belong to one query, so nothing can be held out; at least two are needed")

@@ -5,6 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from relstudy.common.errors import RelstudyError
+
+
+def check_folds(folds: int) -> None:
+    """Refuse fewer than two folds."""
+    if folds < 2:
+        raise RelstudyError(f"cross-validation needs at least 2 folds, not {folds}")
+
 
 def folds_by_group(groups: ArrayLike, folds: int, seed: int = 0) -> np.ndarray:
     """The fold of each pair, 0 to folds - 1; whole groups, shuffled by seed, sizes equal to within one group.
@@ -20,8 +28,7 @@ def folds_by_group(groups: ArrayLike, folds: int, seed: int = 0) -> np.ndarray:
     >>> sorted(set(fold.tolist())), bool(fold[0] == fold[1])
     ([0, 1, 2], True)
     """
-    if folds < 2:
-        raise ValueError(f"cross-validation needs at least 2 folds, not {folds}")
+    check_folds(folds)
     names, inverse = np.unique(np.asarray(groups), return_inverse=True)
     fold_of = np.empty(len(names), dtype=int)
     fold_of[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names)) % folds

@@ -18,7 +18,6 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import KnownScale
 
-PAIR = ["query_id", "result_id"]
 POPULATIONS = ("auto", "collection", "open")
 
 

@@ -14,6 +14,7 @@ from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
 from relstudy.analysis.scoring.rater_draws import RATERS
 from relstudy.analysis.scoring.relevance import RELEVANCE
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.folds import check_folds
 from relstudy.mapping.methods import BEST
 from relstudy.mapping.methods import EVERY_METHOD as FITTED
 from relstudy.mapping.scores.directions import DIRECTIONS
@@ -94,8 +95,7 @@ class ScoringOptions:
             raise RelstudyError(f"the power of the rank is a number of at least 0, not {self.power}")
         if self.power != PAPERS_POWER and self.weights != "rank-power":
             raise RelstudyError(f"a power of the rank goes with weights by rank-power, not with {self.weights}")
-        if self.folds < 2:
-            raise RelstudyError(f"cross-validation needs at least 2 folds, not {self.folds}")
+        check_folds(self.folds)
 
     def stated_direction(self, system: str) -> str:
         """The direction stated for a system, or "auto"."""

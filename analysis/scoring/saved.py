@@ -20,7 +20,7 @@ from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candida
 from relstudy.analysis.scoring.compared import share_of_draws
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
-from relstudy.analysis.scoring.judged import PAIR, JudgedPairs
+from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.measures import QueryValues
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
@@ -30,6 +30,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale
 from relstudy.common.tables import pair_keys, read_json, write_json
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from relstudy.calibration.methods import crossed, linear, shrinkage
-from relstudy.calibration.methods.linear import METHODS, Lines
+from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.panel import Panel
 
 
@@ -76,4 +76,4 @@ def unit_of(panel: Panel) -> float:
     return 2.0 ** round(math.log2(length / 4)) if 0 < length < np.inf else 1.0
 
 
-__all__ = ["METHODS", "Fitted", "fit_lines", "fit_method", "unit_of"]
+__all__ = ["Fitted", "fit_lines", "fit_method", "unit_of"]

@@ -13,8 +13,6 @@ import numpy as np
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 
-METHODS = ("pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal")
-
 
 @dataclass(frozen=True)
 class Lines:

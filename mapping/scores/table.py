@@ -17,9 +17,10 @@ from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import under_own_names
 from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.plain_names import refuse_controls
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import Checked, read_table, replacing, write_table
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
-from relstudy.mapping.scores.wide import PAIR, read_numbers, read_wide
+from relstudy.mapping.scores.wide import read_numbers, read_wide
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 RUN_ENDINGS = (".run", ".trec")

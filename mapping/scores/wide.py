@@ -12,9 +12,9 @@ from relstudy.calibration import judgments, ratings
 from relstudy.common import pairs_table
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import Checked
 
-PAIR = ("query_id", "result_id")
 OWN = {
     plain_name(name)
     for name in (*ratings.NAMES, *judgments.NAMES, *pairs_table.COLUMNS, "calibrated", "weight", "system")

@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.api.inputs import Columns, Missing, Source, Values, refuse_unknown, scores_of, table_of, unread
 from relstudy.calibration import comparison, pipeline
 from relstudy.calibration import ratings as ratings_table
-from relstudy.calibration.methods.linear import METHODS
+from relstudy.calibration.methods.names import METHODS
 from relstudy.calibration.plots import pictures
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.arguments import check_arguments
