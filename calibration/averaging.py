@@ -83,10 +83,10 @@ def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[n
     weight = noise.weight[decided.rater]
     mass = np.where(count > 0, decided.by_pair(weight), 1.0)
     mean = decided.by_pair(weight * decided.rating) / mass
-    own = noise.variance[decided.rater]
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(own, 1e-300))
+    variance_of_rater = noise.variance[decided.rater]
+    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(variance_of_rater, 1e-300))
     disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
-    by_chance = decided.by_pair(weight**2 * own) / mass**2
+    by_chance = decided.by_pair(weight**2 * variance_of_rater) / mass**2
     by_rater = decided.by_pair(weight**2 * noise.offset_variance[decided.rater]) / mass**2
     return count, mean, by_chance * disagreement + by_rater
 

@@ -48,8 +48,8 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
     typical = float(share @ np.where(rated, error, 0.0))
     # The mean squared error follows the variance within pairs, the judgments' variance the pairs drawn and, through
     # each judgment, the ratings.
-    own = noise.weight[decided.rater]
-    pull = own / decided.by_pair(own)[decided.pair] * (decided.rating - judgment[decided.pair])
+    weight_of_rater = noise.weight[decided.rater]
+    pull = weight_of_rater / decided.by_pair(weight_of_rater)[decided.pair] * (decided.rating - judgment[decided.pair])
     spread = Figure(variance, 2 * (share * deviation)[decided.pair] * pull, share * (deviation**2 - variance))
     several = count > 1
     inside = mean_over_pairs(decided, squared_differences(decided)) if several.any() else None

@@ -170,9 +170,9 @@ def agreement_figure(panel: Panel, weight: np.ndarray) -> Figure | None:
     # Away from zero the sums of squares lose digits, and on a very long scale they overflow.
     x = panel.rating - panel.rating.mean()
     x = x / (np.abs(x).max(initial=0.0) or 1.0)
-    own = weight[panel.rater]
-    rest = panel.by_pair(own)[panel.pair] - own
-    others = (panel.by_pair(own * x)[panel.pair] - own * x) / rest
+    weight_of_rater = weight[panel.rater]
+    rest = panel.by_pair(weight_of_rater)[panel.pair] - weight_of_rater
+    others = (panel.by_pair(weight_of_rater * x)[panel.pair] - weight_of_rater * x) / rest
     y = others - others.mean()
     spread = float(np.sqrt(np.mean(x * x))), float(np.sqrt(np.mean(y * y)))
     if min(spread) < 1e-9:
@@ -183,7 +183,7 @@ def agreement_figure(panel: Panel, weight: np.ndarray) -> Figure | None:
     pull = (a - value * b) / (n * spread[1] * rest)
     through = np.zeros(n)
     for factor, part in ((x, pull), (-1.0, pull * others), (1.0, alone / rest)):
-        through += factor * own * (panel.by_pair(part)[panel.pair] - part)
+        through += factor * weight_of_rater * (panel.by_pair(part)[panel.pair] - part)
     return Figure(value, alone + through, panel.by_pair(alone))
 
 

@@ -87,7 +87,7 @@ def report(
     command += [] if by is None else ["--by", by]
     page, result, verdict = study_page(tables, options, command, progress, by_source, by, with_pictures)
     page = with_judges(page, folder, options, judgments)
-    held = hold_against(requirements, result)
+    outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     paper_target = target.parent / "paper" / "index.html"
@@ -97,11 +97,11 @@ def report(
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
-        answers = {"verdict": verdict.as_json(), "requirements": [each.as_json() for each in held]}
+        answers = {"verdict": verdict.as_json(), "requirements": [each.as_json() for each in outcomes]}
         print_json(content | result.as_json() | answers)
     else:
         click.echo(verdict.headline)
-        for each in held:
+        for each in outcomes:
             click.echo(each.line())
         for note in result.notes:
             click.echo(note)
@@ -112,4 +112,4 @@ def report(
             click.echo(f"The paper's tables and figures are in {paper_target}, as CSV and LaTeX beside it.")
             for text in missing(in_paper):
                 click.echo(text)
-    end_by(held)
+    end_by(outcomes)

@@ -163,7 +163,7 @@ def score(
         pool=None if judgments is None else Pool.beside(Path(judgments)),
     )  # fmt: skip
     result = run.result
-    held = hold_against(requirements, result)
+    outcomes = hold_against(requirements, result)
     if qrels is not None:
         _write_qrels(table, qrels)
     if save is not None:
@@ -174,12 +174,12 @@ def score(
         _report(result, report)
     if as_json:
         content = run.as_json()
-        if held:
-            content["requirements"] = [each.as_json() for each in held]
+        if outcomes:
+            content["requirements"] = [each.as_json() for each in outcomes]
         print_json(content)
     else:
         print_run(run, verbose)
-        for each in held:
+        for each in outcomes:
             click.echo(each.line())
         if qrels is not None:
             click.echo(f"Qrels are in {qrels}: {gains_in_words(table.scale.scale)}.")
@@ -191,7 +191,7 @@ def score(
             click.echo(f"The comparison is kept in {save}. Next: relstudy score NEW --against {save}")
         if folder is not None:
             click.echo(f"Next: relstudy report {folder}")
-    end_by(held)
+    end_by(outcomes)
 
 
 def _read_judged(file: str | None, ratings: str | None, reading: Reading, saved: SavedComparison | None) -> Judgments:

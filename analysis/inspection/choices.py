@@ -20,9 +20,9 @@ def labels_of(frame: pd.DataFrame, names: list[str]) -> dict[str, list[str]]:
     """Columns that say yes or no to one label each, by what their names share."""
     groups: dict[str, list[str]] = {}
     for name in names:
-        found = re.fullmatch(r"(.+?(?::::|\.))([^.:]+)", name)
-        if found:
-            groups.setdefault(found[1], []).append(name)
+        match = re.fullmatch(r"(.+?(?::::|\.))([^.:]+)", name)
+        if match:
+            groups.setdefault(match[1], []).append(name)
     return {
         shared: columns
         for shared, columns in groups.items()

@@ -58,7 +58,7 @@ def _numbered(inputs: list[str], answers: list[str]) -> list[str]:
     """Inputs of one name that are numbered as answers are: several items in one assignment."""
 
     def stems(names: list[str]) -> Counter[str]:
-        return Counter(found[1] for name in names if (found := re.fullmatch(r"(.*?\D)\d+", name)))
+        return Counter(match[1] for name in names if (match := re.fullmatch(r"(.*?\D)\d+", name)))
 
     several = [stem for stem, count in stems(inputs).items() if count > 1]
     if not several or not any(count > 1 for count in stems(answers).values()):

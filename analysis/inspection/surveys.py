@@ -83,9 +83,9 @@ def _questions_of_items(frame: pd.DataFrame) -> dict[str, list[str]]:
     """
     questions: dict[str, list[str]] = {}
     for name in map(str, frame):
-        found = re.fullmatch(r"\d+_(.+)", name) or re.fullmatch(r"(.+)_\d+", name)
-        if found and not re.search(NO_QUESTION, name):
-            questions.setdefault(found[1], []).append(name)
+        match = re.fullmatch(r"\d+_(.+)", name) or re.fullmatch(r"(.+)_\d+", name)
+        if match and not re.search(NO_QUESTION, name):
+            questions.setdefault(match[1], []).append(name)
     return {
         question: names
         for question, names in questions.items()

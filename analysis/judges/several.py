@@ -108,6 +108,6 @@ def mean_of_judges(judges: Sequence[JudgeTable], pairs: JudgedPairs, best: int |
 
 
 def _member(judge: JudgeTable, pairs: JudgedPairs) -> Member:
-    told = explained(Universe(judge, context_for(pairs, judge, POINT)))
-    squared, order = told["r_squared"].value, told["spearman"].value
+    figures = explained(Universe(judge, context_for(pairs, judge, POINT)))
+    squared, order = figures["r_squared"].value, figures["spearman"].value
     return Member(judge.name, float("-inf") if squared is None else squared, order is not None and order < 0)

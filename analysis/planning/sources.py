@@ -122,8 +122,8 @@ def piloted_studies(
         raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
     names = list(scores["system"].unique()) if pilot.systems is None else list(pilot.systems)
     if len(names) != 2:
-        held = f"{names[0]} alone" if len(names) == 1 else f"{len(names)}; choose two of them"
-        raise RelstudyError(f"two systems are compared, and {files[0]} holds {held}")
+        systems_there = f"{names[0]} alone" if len(names) == 1 else f"{len(names)}; choose two of them"
+        raise RelstudyError(f"two systems are compared, and {files[0]} holds {systems_there}")
     definite = known_directions({}, scores.attrs.get("directions"))
     both = []
     for name in names:

@@ -71,8 +71,8 @@ def steady_from(result: ScoreResult, system: SystemScore) -> float:
     good = result.relevance.values[used][order]
     if good.sum() < STEADY_HITS:
         return STEADY_RECALL
-    found = np.cumsum(good * result.weight[used][order])
-    return max(STEADY_RECALL, float(found[np.searchsorted(np.cumsum(good), STEADY_HITS)] / found[-1]))
+    relevant_mass = np.cumsum(good * result.weight[used][order])
+    return max(STEADY_RECALL, float(relevant_mass[np.searchsorted(np.cumsum(good), STEADY_HITS)] / relevant_mass[-1]))
 
 
 def _trace(system: SystemScore, start: float) -> Trace:

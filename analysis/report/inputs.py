@@ -265,10 +265,10 @@ class _Reader:
             self.runs += table.attrs["runs"]
             if self.pool is not None:
                 self.whole.append(table)
-            own = pd.MultiIndex.from_frame(table[PAIR])
-            of_pairs = own.isin(wanted)
+            pairs = pd.MultiIndex.from_frame(table[PAIR])
+            of_pairs = pairs.isin(wanted)
             if self.pool is None and blank is not None and len(blank):
-                self.whole.append(table[of_pairs | own.isin(blank)])
+                self.whole.append(table[of_pairs | pairs.isin(blank)])
             counts |= {str(name): int(count) for name, count in table.loc[of_pairs, "system"].value_counts().items()}
             parts.append(table if judgments.qrels else table[of_pairs])  # a run is measured whole
         scores = pd.concat(parts, ignore_index=True)

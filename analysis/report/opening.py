@@ -67,16 +67,16 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
     ends = [end for row in rows for end in (row.estimate.low, row.estimate.value) if end is not None]
     low = min(0.0, np.floor(5 * min(ends)) / 5 if ends else 0.0)
     over = "over the whole collection" if result.collection else "on the rated pairs"
-    told = f"Dot and line: agreement with people {over} (correlation) and its {100 * result.options.level:g} % range"
+    caption = f"Dot and line: agreement with people {over} (correlation) and its {100 * result.options.level:g} % range"
     if ranked.runs:
-        told += "; a thick bar joins systems that are not told apart"
-    told += (
+        caption += "; a thick bar joins systems that are not told apart"
+    caption += (
         ". Good above poor: how often a good match is above a poor one, whatever the query of either, and among the "
         "results of one query."
     )
     if len(ranked.names) > len(names):
-        told += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
-    return Overview(rows, float(low), verdict.reachable, told)
+        caption += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
+    return Overview(rows, float(low), verdict.reachable, caption)
 
 
 def lanes(runs: Sequence[tuple[int, int]]) -> list[int]:

@@ -52,9 +52,9 @@ def queries_section(
 def _worst(
     result: ScoreResult, names: list[str], above: pd.DataFrame, items: Items | None, with_pictures: bool
 ) -> Table:
-    own = result.per_query[result.per_query["system"] == names[0]]
+    of_system = result.per_query[result.per_query["system"] == names[0]]
     rank = {name: ranks_of(result, name) for name in names[:4]}
-    pairs = dict(zip(own["query_id"], own["pairs"], strict=True))
+    pairs = dict(zip(of_system["query_id"], of_system["pairs"], strict=True))
     worst = above[names[0]].sort_values(kind="stable").index[:WORST].tolist()
     rows: list[list[Cell]] = []
     for query in worst:
@@ -76,5 +76,5 @@ def _worst(
 
 def ranks_of(result: ScoreResult, name: str) -> dict[str, float]:
     """A system's normalised rank by query."""
-    own = result.per_query[result.per_query["system"] == name]
-    return {str(query): float(rank) for query, rank in zip(own["query_id"], own["normalised_rank"], strict=True)}
+    rows = result.per_query[result.per_query["system"] == name]
+    return {str(query): float(rank) for query, rank in zip(rows["query_id"], rows["normalised_rank"], strict=True)}

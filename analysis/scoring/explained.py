@@ -61,10 +61,10 @@ def _share(sums: np.ndarray) -> np.ndarray:
 def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapStatistic) -> Explained:
     """What a system explains whose correlation with the judgments of these pairs is this."""
     ceiling = explainable(context, used)
-    found = context.estimate(correlation)
-    share = found
-    if found.value is not None:
-        share = Estimate(_square(found.value), _square(found.low), _square(found.high), found.reason)
+    estimate = context.estimate(correlation)
+    share = estimate
+    if estimate.value is not None:
+        share = Estimate(_square(estimate.value), _square(estimate.low), _square(estimate.high), estimate.reason)
     if not np.isfinite(correlation.value) or not np.isfinite(ceiling.value) or ceiling.value < LEAST:
         reason = correlation.reason or ceiling.reason or "next to nothing could be explained"
         return Explained(share, context.estimate(ceiling), Estimate.missing(reason))

@@ -36,8 +36,8 @@ def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candida
             candidate = known.get(str(name))
             if candidate is None:
                 continue
-            own = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
-            score = np.r_[candidate.given, own["score"].to_numpy(dtype=float)]
+            rated = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
+            score = np.r_[candidate.given, rated["score"].to_numpy(dtype=float)]
             undecided = np.arange(len(score)) >= len(candidate.given)
             if not np.isfinite(score[undecided]).any():
                 continue

@@ -36,10 +36,10 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
         return f"{lead}; if one must be chosen, {choice}." if choice else f"{lead}."
     if len(names) == 2:
         choice = preferred(ranked, names)
-        told = f"{names[0]} and {names[1]} cannot be told apart by most measures"
+        sentence = f"{names[0]} and {names[1]} cannot be told apart by most measures"
         if choice:
-            return f"{told}; if one must be chosen, {choice}."
-        return f"{told}." if ranked.clear else f"{names[0]} and {names[1]} cannot be told apart."
+            return f"{sentence}; if one must be chosen, {choice}."
+        return f"{sentence}." if ranked.clear else f"{names[0]} and {names[1]} cannot be told apart."
     if ranked.circle:
         return f"No system leads: the measures put {listed_some(ranked.circle)} ahead of one another in a circle."
     if ranked.clear:
@@ -69,11 +69,11 @@ def ties(result: ScoreResult, ranked: Standings) -> list[str]:
         return []
     number = len(ranked.measures)
     clear = [each for a, b in combinations(group, 2) for each in ranked.clear_between(a, b).values()]
-    told = "tells them apart" if len(group) == 2 else "tells any two of them apart"
+    sentence = "tells them apart" if len(group) == 2 else "tells any two of them apart"
     if not clear:
         one = f"The one measure there is, {MEASURES[ranked.measures[0]]}, does not"
         none = f"None of the {in_words(number)} measures"
-        plain = told.replace("tells", "tell") if number == 1 else told
+        plain = sentence.replace("tells", "tell") if number == 1 else sentence
         return [f"{one if number == 1 else none} {plain}."]
     if len(group) > 2:
         pairs = len(group) * (len(group) - 1) // 2

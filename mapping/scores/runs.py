@@ -83,9 +83,9 @@ def rank_notes(frame: pd.DataFrame) -> list[str]:
         ("all scores are equal, and ranks are not,", level),
     ):
         for number, name in enumerate(names):
-            own = lists // len(queries) == number
-            if (found & own).any():
-                of = f"{int((found & own).sum()):,} of {count_of(int(own.sum()), 'query', 'queries')}"
+            of_system = lists // len(queries) == number
+            if (found & of_system).any():
+                of = f"{int((found & of_system).sum()):,} of {count_of(int(of_system.sum()), 'query', 'queries')}"
                 notes.append(f"{name}: {what} in {of}; the scores count, a higher one is better, as for trec_eval")
     return notes
 

@@ -95,10 +95,10 @@ def forget(store: Store, rater_id: str) -> int:
         when there is no such rater
     """
     with store.write() as connection:
-        found = find_by_code(connection, rater_id)
-        if found is None or lock_rater(connection, found.id) is None:
+        rater = find_by_code(connection, rater_id)
+        if rater is None or lock_rater(connection, rater.id) is None:
             raise RelstudyError(f"there is no rater {rater_id!r} in this study")
-        key = found.id
+        key = rater.id
         of_rater = sa.select(assignments.c.id).where(assignments.c.rater == key)
         give_back(connection, key)
         removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount

@@ -117,8 +117,8 @@ def take_place(visit: Visit) -> tuple[Visit, Place]:
     place = find_place(visit)
     if place.outcome or place.group is None:
         return visit, place
-    mine = sa.update(raters).where(raters.c.id == visit.rater.id)
-    visit.connection.execute(mine.values(rater_group=place.group))
+    of_rater = sa.update(raters).where(raters.c.id == visit.rater.id)
+    visit.connection.execute(of_rater.values(rater_group=place.group))
     return replace(visit, rater=visit.rater._replace(rater_group=place.group)), place
 
 

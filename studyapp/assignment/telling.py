@@ -39,9 +39,11 @@ def claim_finished(store: Store, now: float) -> Finished | None:
         row = connection.execute(_DUE, {"now": now}).one_or_none()
     if row is None:
         return None
-    mine = sa.update(raters).where(raters.c.id == row.id, _UNTOLD, raters.c.tell_attempts == row.tell_attempts)
+    update = sa.update(raters).where(raters.c.id == row.id, _UNTOLD, raters.c.tell_attempts == row.tell_attempts)
     with store.write() as connection:
-        claimed = connection.execute(mine.values(tell_after=now + CLAIM, tell_attempts=row.tell_attempts + 1)).rowcount
+        claimed = connection.execute(
+            update.values(tell_after=now + CLAIM, tell_attempts=row.tell_attempts + 1)
+        ).rowcount
     return Finished(row.id, row.rater_id, row.finished_at, row.tell_attempts + 1) if claimed else None
 
 

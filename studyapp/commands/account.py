@@ -50,8 +50,10 @@ def account(folder: Path, name: str, role: str | None, invite: bool, remove: boo
         result, line = {"account": name, "role": role}, f"{name} is {role} from now on"
         _record(folder, "change account", f"{name} {role}")
     else:
-        accounts = [found for found in read_accounts(folder).values() if name in ("", found.name) and not found.token]
-        rows = [[found.name, found.role, "yes" if found.password else "not yet"] for found in accounts]
+        accounts = [
+            account for account in read_accounts(folder).values() if name in ("", account.name) and not account.token
+        ]
+        rows = [[account.name, account.role, "yes" if account.password else "not yet"] for account in accounts]
         if as_json:
             print_json([dict(zip(("account", "role", "password"), row, strict=True)) for row in rows])
         elif rows:
@@ -80,7 +82,7 @@ def _address(folder: Path) -> str:
     from relstudy.studyapp.config.study import Study
 
     is_study = (folder / "study.toml").exists()
-    for study in [folder] if is_study else sorted(found.parent for found in folder.glob("*/study.toml")):
+    for study in [folder] if is_study else sorted(file.parent for file in folder.glob("*/study.toml")):
         store = store_of_command(study)
         store.migrate()
         with store.read() as connection:

@@ -28,12 +28,12 @@ def log(folder: Path, entries: int, as_json: bool) -> None:
     from relstudy.studyapp.monitoring.audit_log import read_entries
 
     store = open_database(folder)[1] if (folder / "study.toml").exists() else store_of_log(folder)
-    found = read_entries(store, entries)
+    logged = read_entries(store, entries)
     if as_json:
-        print_json([asdict(entry) for entry in found])
-    elif found:
-        moments = [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.at)) for entry in found]
-        rows = [[at, entry.who, entry.did, entry.about] for at, entry in zip(moments, found, strict=True)]
+        print_json([asdict(entry) for entry in logged])
+    elif logged:
+        moments = [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.at)) for entry in logged]
+        rows = [[at, entry.who, entry.did, entry.about] for at, entry in zip(moments, logged, strict=True)]
         print_table(rows, ["time", "who", "did", "about"])
     else:
         click.echo("nothing has been done yet on the admin pages, or by a command that changes the study")

@@ -64,11 +64,11 @@ def status(folder: Path, studies: tuple[str, ...], server: str | None, as_json: 
     """
     from relstudy.common.console import print_json
 
-    _, _, _, found = _compared(folder, studies, server)
+    _, _, _, comparison = _compared(folder, studies, server)
     if as_json:
-        print_json(found.as_json())
+        print_json(comparison.as_json())
     else:
-        _print(found)
+        _print(comparison)
 
 
 @prolific.command()
@@ -87,14 +87,14 @@ def sync(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bo
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.prolific.study import free_places
 
-    store, _, _, found = _compared(folder, studies, server)
-    freed = free_places(store, found.to_free)
+    store, _, _, comparison = _compared(folder, studies, server)
+    freed = free_places(store, comparison.to_free)
     for code in freed:
         record_command(store, "set aside (Prolific)", code)
     if as_json:
-        print_json({**found.as_json(), "freed": freed})
+        print_json({**comparison.as_json(), "freed": freed})
         return
-    _print(found, without=("to_free",))
+    _print(comparison, without=("to_free",))
     click.echo(f"Set aside, and their places are free: {', '.join(freed) or 'nobody'}.")
 
 
@@ -158,10 +158,10 @@ def _compared(
     return store, people, submissions, compare(submissions, people.raters, people.outcomes)
 
 
-def _print(found: Comparison, without: tuple[str, ...] = ()) -> None:
-    counts = ", ".join(f"{count} {name.lower()}" for name, count in found.statuses.items())
-    click.echo(f"Submissions: {counts or 'none'}. Raters from Prolific: {found.raters}.")
-    lists = {name: getattr(found, name) for name in ADVICE if name not in without}
+def _print(comparison: Comparison, without: tuple[str, ...] = ()) -> None:
+    counts = ", ".join(f"{count} {name.lower()}" for name, count in comparison.statuses.items())
+    click.echo(f"Submissions: {counts or 'none'}. Raters from Prolific: {comparison.raters}.")
+    lists = {name: getattr(comparison, name) for name in ADVICE if name not in without}
     for name, people in lists.items():
         if people:
             click.echo(f"{len(people)} {ADVICE[name]}: {', '.join(people)}")

@@ -109,8 +109,8 @@ def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
 
     this = drawn.design.rounds[0]
     told: dict[str, dict[str, Any]] = {}
-    for paradigm, found in drawn.forecasts(good, skill).items():
-        told[paradigm] = {"depth": this.depth, **found.as_json(), "recorded": REACH in drawn.pairs}
+    for paradigm, forecast in drawn.forecasts(good, skill).items():
+        told[paradigm] = {"depth": this.depth, **forecast.as_json(), "recorded": REACH in drawn.pairs}
         if not told[paradigm]["can_estimate"]:
             queries = drawn.queries(paradigm)
             proposal = propose(this, queries, drawn.expectation.kept[paradigm], Assumed(good, skill))

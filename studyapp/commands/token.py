@@ -36,7 +36,7 @@ def token(folder: Path, name: str, make: bool, role: str, remove: bool, as_json:
     if (make and remove) or ((make or remove) and not name):
         raise click.UsageError("say one thing of one NAME: --make (with --role) or --remove")
     if not make and not remove:
-        rows = [[found.name, found.role] for found in read_accounts(folder).values() if found.token]
+        rows = [[account.name, account.role] for account in read_accounts(folder).values() if account.token]
         if as_json:
             print_json([{"token": of, "role": its_role} for of, its_role in rows])
         elif rows:

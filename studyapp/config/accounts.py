@@ -122,8 +122,8 @@ def make_token(folder: Path, name: str, role: str) -> str:
 def account_of_token(folder: Path, token: str) -> Account | None:
     """Whose token it is."""
     hashed = _hashed(token)
-    found = [account for account in read_accounts(folder).values() if account.token]
-    return next((account for account in found if secrets.compare_digest(account.token, hashed)), None)
+    matching = [account for account in read_accounts(folder).values() if account.token]
+    return next((account for account in matching if secrets.compare_digest(account.token, hashed)), None)
 
 
 def change_role(folder: Path, name: str, role: str) -> None:
@@ -141,8 +141,8 @@ def remove_account(folder: Path, name: str) -> None:
 def account_of_link(folder: Path, token: str) -> Account | None:
     """Whose one-time link has this token."""
     hashed = _hashed(token)
-    found = [account for account in read_accounts(folder).values() if account.setup]
-    return next((account for account in found if secrets.compare_digest(account.setup, hashed)), None)
+    matching = [account for account in read_accounts(folder).values() if account.setup]
+    return next((account for account in matching if secrets.compare_digest(account.setup, hashed)), None)
 
 
 def choose_password(folder: Path, token: str, password_hash: str) -> bool:

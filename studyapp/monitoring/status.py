@@ -143,7 +143,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         not_shown = stored_not_shown(connection, study)
         places = count_places(connection, study, moment)
         limits = list(_limits(connection, study, places, moment))
-        told = untold(connection) if study.webhook.url else None
+        unsent = untold(connection) if study.webhook.url else None
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)
@@ -164,7 +164,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         not_shown=not_shown,
         groups=[_group(group, places.get(group.name, Taken(0, 0))) for group in study.groups],
         limits=limits,
-        webhook=told,
+        webhook=unsent,
         not_begun=sum(
             person.consented_at is not None and person.started_at is None and person.outcome is None
             for person in people

@@ -107,7 +107,7 @@ class ProlificClient:
         RelstudyError
             where the token is refused, the server does not answer, or says what nobody can read
         """
-        found: dict[str, Submission] = {}
+        submissions: dict[str, Submission] = {}
         for page in range(1, MOST_PAGES + 1):
             query = urllib.parse.urlencode({"study": study, "page": page, "page_size": PAGE_SIZE})
             reply = self._get(f"/api/v1/submissions/?{query}")
@@ -115,10 +115,10 @@ class ProlificClient:
             if not isinstance(results, list):
                 raise RelstudyError(f"{self.server}: there is no list of results in the answer")
             read = [_submission(entry) for entry in results]
-            known = len(found)
-            found.update((submission.id, submission) for submission in read)
-            if not read or not _has_next(reply) or len(found) == known:
-                return list(found.values())
+            known = len(submissions)
+            submissions.update((submission.id, submission) for submission in read)
+            if not read or not _has_next(reply) or len(submissions) == known:
+                return list(submissions.values())
         raise RelstudyError(f"{self.server}: more than {MOST_PAGES * PAGE_SIZE:,} submissions are not read")
 
     def _get(self, path: str) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class People:
 
     def study_ids(self) -> list[str]:
         """Prolific's ids of the studies that they came from, the most frequent first."""
-        found = Counter(r.parameters.get(STUDY_PARAMETER, "") for r in self.raters if r.entry == ENTRY)
-        return [name for name, _ in found.most_common() if name]
+        rows = Counter(r.parameters.get(STUDY_PARAMETER, "") for r in self.raters if r.entry == ENTRY)
+        return [name for name, _ in rows.most_common() if name]
 
 
 def read_people(store: Store, study: Study) -> People:
@@ -45,8 +45,8 @@ def read_people(store: Store, study: Study) -> People:
 def free_places(store: Store, participants: Iterable[str]) -> list[str]:
     """Set those aside who are still at work; the codes of the raters that it was done for."""
     with store.read() as connection:
-        found = [find_rater(connection, ENTRY, participant) for participant in sorted(set(participants))]
-    return [rater.rater_id for rater in found if rater is not None and set_aside_if_at_work(store, rater.rater_id)]
+        rows = [find_rater(connection, ENTRY, participant) for participant in sorted(set(participants))]
+    return [rater.rater_id for rater in rows if rater is not None and set_aside_if_at_work(store, rater.rater_id)]
 
 
 def heed(store: Store, event: object) -> str | None:

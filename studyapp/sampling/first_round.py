@@ -132,11 +132,11 @@ class Sample:
         good : share of all pairs that are good matches, where it is stated; None: ASSUMED_GOOD
         skill : correlation of a system's scores with what people value
         """
-        found = self.forecasts(ASSUMED_GOOD if good is None else good, skill)
-        large = any(each.candidates > SMALL_COLLECTION for each in found.values())
+        forecasts = self.forecasts(ASSUMED_GOOD if good is None else good, skill)
+        large = any(each.candidates > SMALL_COLLECTION for each in forecasts.values())
         if good is None and self.design.rounds[0].depth is None and not large:
             return self
-        reach = self.pairs["paradigm"].map({paradigm: round(each.reach, 3) for paradigm, each in found.items()})
+        reach = self.pairs["paradigm"].map({paradigm: round(each.reach, 3) for paradigm, each in forecasts.items()})
         return replace(self, pairs=self.pairs.assign(**{REACH: reach}))
 
 

@@ -58,8 +58,8 @@ def _account() -> Account:
 
 
 def _account_of(token: str) -> Account | None:
-    found = (account_of_token(folder, token) for folder in current_site().account_folders)
-    return next((account for account in found if account is not None), None)
+    accounts = (account_of_token(folder, token) for folder in current_site().account_folders)
+    return next((account for account in accounts if account is not None), None)
 
 
 def refusal(error: HTTPException) -> ResponseReturnValue:

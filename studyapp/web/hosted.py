@@ -89,12 +89,12 @@ class HostedStudies:
 
     def listed(self) -> dict[str, Path]:
         """The studies that there are now; of two of one name the first."""
-        found: dict[str, Path] = {}
+        studies: dict[str, Path] = {}
         for place in self.places:
             for folder in [place] if (place / "study.toml").exists() else sorted(place.glob("*/")):
                 if (folder / "study.toml").exists() and not (folder / STOPPED).exists():
-                    found.setdefault(folder.name, folder)
-        return found
+                    studies.setdefault(folder.name, folder)
+        return studies
 
     def folder_of(self, name: str) -> Path | None:
         """Where the study of a name is; None where there is none."""

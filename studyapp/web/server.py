@@ -41,12 +41,12 @@ class Serving:
 def run(serving: Serving, *, reset_admin: bool = False) -> None:
     """Prepare the database, listen, and serve until told to stop."""
     # Held, also by the forked workers, until the last of them has ended.
-    held = hold_as_server(serving.folder) if serving.folder.is_dir() else None
+    lock = hold_as_server(serving.folder) if serving.folder.is_dir() else None
     try:
         _run(serving, reset_admin=reset_admin)
     finally:
-        if held is not None:
-            held.close()
+        if lock is not None:
+            lock.close()
 
 
 def run_preview(serving: Serving) -> None:

@@ -52,8 +52,8 @@ def _grouped(vectors: np.ndarray, number: int, rounds: int, rng: np.random.Gener
         sizes = np.bincount(nearest, minlength=number).astype(float)
         sums = np.zeros_like(centres)
         np.add.at(sums, nearest, vectors)
-        held = sizes > 0
-        centres[held] = sums[held] / sizes[held, None]
+        filled = sizes > 0
+        centres[filled] = sums[filled] / sizes[filled, None]
     return centres, sizes
 
 

@@ -24,7 +24,7 @@ PROBES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class Found:
+class LookUpResult:
     """What each query found: query i owns rows[starts[i]:starts[i + 1]], ascending and distinct.
 
     Parameters
@@ -100,14 +100,14 @@ class BucketIndex:
         """Buckets that a query looks into, over all tables."""
         return sum(len(_masks(len(table.positions), flips)) for table in self.tables)
 
-    def look_up(self, queries: Codes, flips: int = 0) -> Found:
+    def look_up(self, queries: Codes, flips: int = 0) -> LookUpResult:
         """Every code that shares a bucket with a query, or lies in one with up to `flips` bits of the key flipped."""
         if queries.bits != self.bits:
             raise RelstudyError(f"query codes have {queries.bits} bits and the index {self.bits}; they must be equal")
         blocks = [queries.take(slice(i, i + QUERIES_AT_ONCE)) for i in range(0, len(queries), QUERIES_AT_ONCE)]
-        found = [self._of_block(block, flips) for block in blocks]
-        counts = np.concatenate([counts for counts, _ in found])
-        return Found(np.r_[0, np.cumsum(counts)], np.concatenate([rows for _, rows in found]))
+        candidates = [self._of_block(block, flips) for block in blocks]
+        counts = np.concatenate([counts for counts, _ in candidates])
+        return LookUpResult(np.r_[0, np.cumsum(counts)], np.concatenate([rows for _, rows in candidates]))
 
     def _of_block(self, queries: Codes, flips: int) -> tuple[np.ndarray, np.ndarray]:
         pairs = [np.empty(0, dtype=np.int64)]
@@ -147,8 +147,8 @@ def _keys(codes: Codes, positions: np.ndarray) -> np.ndarray:
     """The chosen bits of each code as one number, the first chosen bit the lowest: uint64 (codes,)."""
     bits = codes.unpacked()[:, positions]
     keys = np.zeros(len(codes), dtype=np.uint64)
-    for place in range(len(positions)):
-        keys |= bits[:, place].astype(np.uint64) << np.uint64(place)
+    for position in range(len(positions)):
+        keys |= bits[:, position].astype(np.uint64) << np.uint64(position)
     return keys
 
 

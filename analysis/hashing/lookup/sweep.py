@@ -12,7 +12,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, Found, segments
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, LookUpResult, segments
 from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
 
@@ -97,8 +97,8 @@ def sweep(
         index: BucketIndex | FaissBuckets
         inverted = BucketIndex.of(database, segments(database.bits, width, tables, grid.seed))
         index = inverted if grid.searcher == "numpy" else FaissBuckets(database, width, tables)
-        found, spent = timed(lambda index=index, flips=flips: index.look_up(queries, flips))  # type: ignore[misc]
-        figures = (found.candidates, found.relevant(truth), wanted)
+        result, spent = timed(lambda index=index, flips=flips: index.look_up(queries, flips))  # type: ignore[misc]
+        figures = (result.candidates, result.relevant(truth), wanted)
         rows.append(_row((width, tables, flips, inverted.probes(flips)), figures, spent))
     return rows
 
@@ -108,7 +108,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     spent = []
     for _ in range(REPEATS):
         start = time.process_time()
-        result: Found | Any = work()
+        result: LookUpResult | Any = work()
         spent.append(time.process_time() - start)
     return result, min(spent)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.lookup.bucket_index import Found
+from relstudy.analysis.hashing.lookup.bucket_index import LookUpResult
 from relstudy.common.errors import RelstudyError
 
 
@@ -37,14 +37,14 @@ class FaissBuckets:
         self.index: Any = faiss.IndexBinaryMultiHash(8 * -(-database.bits // 8), tables, width)
         self.index.add(_octets(database))
 
-    def look_up(self, queries: Codes, flips: int = 0) -> Found:
+    def look_up(self, queries: Codes, flips: int = 0) -> LookUpResult:
         """What `BucketIndex.look_up` finds; faiss also measures the distance of every candidate."""
         self.index.nflip = flips
         # Strictly less than the radius, so that it leaves nothing out.
         limits, _, rows = self.index.range_search(_octets(queries), self.bits + 1)
         starts = limits.astype(np.int64)
         query = np.repeat(np.arange(len(queries)), np.diff(starts))
-        return Found(starts, rows[np.lexsort((rows, query))].astype(np.int64))
+        return LookUpResult(starts, rows[np.lexsort((rows, query))].astype(np.int64))
 
 
 def _octets(codes: Codes) -> np.ndarray:

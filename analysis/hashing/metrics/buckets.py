@@ -58,9 +58,9 @@ def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.n
     tables : the bit positions of each table
     """
     check_sizes(truth, len(queries), len(database))
-    found = BucketIndex.of(database, tables).look_up(queries)
+    result = BucketIndex.of(database, tables).look_up(queries)
     wanted = np.array([len(truth.of(query)) for query in range(len(queries))], dtype=np.int64)
-    return Buckets(found.candidates.astype(float), found.relevant(truth).astype(float), wanted)
+    return Buckets(result.candidates.astype(float), result.relevant(truth).astype(float), wanted)
 
 
 def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:

@@ -99,8 +99,8 @@ def check() -> ResponseReturnValue:
     try:
         holds = check_password_hash(account.password if account else _nobodys_hash(), given)
     except ValueError:  # no method of hashing that is known
-        place = "admin.hash" if name in ("", FIRST) else "accounts.json"
-        raise RelstudyError(f"{place}: the password of {name or FIRST!r} is damaged; let it be chosen anew") from None
+        file = "admin.hash" if name in ("", FIRST) else "accounts.json"
+        raise RelstudyError(f"{file}: the password of {name or FIRST!r} is damaged; let it be chosen anew") from None
     if account is None or not holds:
         return _login_page(current_site().texts("password.wrong"), name), 403
     guesses.forgive(by_account)
@@ -172,9 +172,9 @@ def choose(token: str) -> ResponseReturnValue:
             raise FileExistsError
     except FileExistsError:  # somebody else was quicker with the same link
         abort(404, description="link")
-    found = find_account(name)
-    if found is not None and found[1] == folder:  # a host's account may have the name of another one in this study
-        become(found[0])
+    account = find_account(name)
+    if account is not None and account[1] == folder:  # a host's account may have the name of another one in this study
+        become(account[0])
     return redirect("/admin/", 303)
 
 

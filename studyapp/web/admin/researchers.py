@@ -75,10 +75,10 @@ def _claimed_account() -> Account | None:
         return None
     if time.time() - claim[1] >= 3600 * HOURS:
         return None
-    found = find_account(str(claim[2]))
-    if found is None or not found[0].password:
+    account_now = find_account(str(claim[2]))
+    if account_now is None or not account_now[0].password:
         return None
-    return found[0] if secrets.compare_digest(str(claim[0]), _fingerprint(found[0])) else None
+    return account_now[0] if secrets.compare_digest(str(claim[0]), _fingerprint(account_now[0])) else None
 
 
 def is_admin() -> bool:
@@ -118,11 +118,11 @@ def become(account: Account) -> None:
 
 def log_out_everywhere(account: Account) -> None:
     """End the account's sessions, in this browser and in every other: a copied cookie is worth nothing then."""
-    found = find_account(account.name)
+    account_now = find_account(account.name)
     if account.name == FIRST:
         write_private(current_site().folder / "admin.logout", secrets.token_hex(8))
-    elif found is not None:
-        end_sessions(found[1], account.name)
+    elif account_now is not None:
+        end_sessions(account_now[1], account.name)
     note(account, "log out")
 
 
