@@ -142,6 +142,11 @@ def evaluate(
     preset : conventions of a published evaluator; see `presets`
     conventions : single choices instead of the preset's, such as denominator="hits"; see `Conventions`
 
+    Raises
+    ------
+    RelstudyError
+        where a cut-off is below 1, a radius is above the code length, or a convention or preset is not known
+
     Examples
     --------
     >>> counts = CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]]))
@@ -177,6 +182,12 @@ def compare(
     radius : of precision within the radius and RAMAP
     preset, conventions : as in `evaluate`
     seed : of the bootstrap over queries
+
+    Raises
+    ------
+    RelstudyError
+        where there is no system, a convention or a radius is not known, or tables were counted from different queries
+        or ground truths
     """
     check_arguments(compare, locals())
     from relstudy.analysis.hashing.metrics.comparison import compare as compare_tables
@@ -200,6 +211,11 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     seed : of everything random
     settings : the encoder's own, such as alpha=0.9 of grh
 
+    Raises
+    ------
+    RelstudyError
+        where there is no encoder of this name, or `bits` is below 1
+
     Examples
     --------
     >>> vectors = np.random.default_rng(0).standard_normal((50, 8))
@@ -211,11 +227,24 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
 
     if name not in ENCODERS:
         raise RelstudyError(f"{name!r} is not an encoder; there are {', '.join(ENCODERS)}")
+    if bits < 1:
+        raise RelstudyError(f"bits: a code has at least one, not {bits}")
     return ENCODERS[name](bits, seed, **settings)
 
 
 def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
-    """Keep a fitted encoder in a .npz file, whole or not at all."""
+    """Keep a fitted encoder in a .npz file, whole or not at all.
+
+    Parameters
+    ----------
+    encoder : one that was fitted
+    path : of the file
+
+    Raises
+    ------
+    RelstudyError
+        where the encoder was not fitted, or the file cannot be written
+    """
     check_arguments(save_encoder, locals())
     from relstudy.analysis.hashing.encoders.saved import save_encoder as save
 
@@ -223,7 +252,17 @@ def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
 
 
 def load_encoder(path: str | os.PathLike[str]) -> Encoder:
-    """The encoder that `save_encoder` or `relstudy hash encode --save` kept; it encodes bit for bit as it did."""
+    """The encoder that `save_encoder` or `relstudy hash encode --save` kept; it encodes bit for bit as it did.
+
+    Parameters
+    ----------
+    path : of the file
+
+    Raises
+    ------
+    RelstudyError
+        where there is no such file, or it holds no encoder
+    """
     check_arguments(load_encoder, locals())
     from relstudy.analysis.hashing.encoders.saved import load_encoder as load
 
@@ -231,7 +270,17 @@ def load_encoder(path: str | os.PathLike[str]) -> Encoder:
 
 
 def health(codes: CodesLike) -> pd.Series:
-    """How a database uses its codes: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018)."""
+    """How a database uses its codes: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018).
+
+    Parameters
+    ----------
+    codes : as in `count`
+
+    Raises
+    ------
+    RelstudyError
+        for values that are no bits
+    """
     check_arguments(health, locals())
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
@@ -241,7 +290,13 @@ def health(codes: CodesLike) -> pd.Series:
 
 
 def presets() -> pd.DataFrame:
-    """The conventions of published evaluators, one row each, by name."""
+    """The conventions of published evaluators, one row each, by name.
+
+    Examples
+    --------
+    >>> presets().loc["default", "empty_ball"]
+    'zero'
+    """
     return pd.DataFrame.from_dict({name: rules.choices() for name, rules in PRESETS.items()}, orient="index")
 
 

@@ -28,6 +28,11 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     One row a class, which is the index: points, codes, diameter (h_s), nearest (h_d), perfect (share of points with an
     average precision of 1), apart (whether h_s < h_d)
 
+    Raises
+    ------
+    RelstudyError
+        where there are not as many labels as codes, or no labels
+
     Examples
     --------
     >>> class_distances(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1]]), ["dog", "dog", "cat"]).diameter.to_dict()
@@ -52,6 +57,11 @@ def cross_modal(first: np.ndarray, second: np.ndarray, bits: int) -> CrossModal:
     Returns
     -------
     CrossModal: `.first.encode(vectors)` and `.second.encode(vectors)` give codes that can be counted with one another
+
+    Raises
+    ------
+    RelstudyError
+        where items, bits or numbers do not fit: as many items of both kinds, bits from 1 to the shorter descriptor
 
     Examples
     --------

@@ -41,6 +41,11 @@ def look_up(
     One row per setting: bits, tables, flips, probes, candidates, empty, precision, recall, f1 (micro), milliseconds of
     the processor a query
 
+    Raises
+    ------
+    RelstudyError
+        where no table fits the codes, or the truth speaks of other numbers of queries and codes
+
     Examples
     --------
     >>> from relstudy.analysis.hashing.truth.relevance import ListedTruth
@@ -77,6 +82,11 @@ def graded(
     Returns
     -------
     Pessimistic, expected and optimistic over the order of ties; one row a figure, such as "WAP@100" or "WAP"
+
+    Raises
+    ------
+    RelstudyError
+        where there are not as many labels as codes, or a cut-off is below 1
     """
     check_arguments(graded, locals())
     from relstudy.analysis.hashing.counting.shared_labels import shared_label_counts
@@ -98,6 +108,11 @@ def rank(distances: Iterable[np.ndarray], truth: Truth, name: str) -> CountTable
     distances : of each query in turn, float (N,), from every item of the database
     truth : which items are relevant to which query
     name : what ranks, in a word or two
+
+    Raises
+    ------
+    RelstudyError
+        where a query's distances are not numbers, one for each item of the database
 
     Examples
     --------

@@ -53,6 +53,7 @@ class Verdict:
         return "\n".join(line for sentence in self.sentences() for line in textwrap.wrap(sentence, WIDTH))
 
     def as_json(self) -> dict[str, Any]:
+        """Plain JSON: who leads, ranks, reasons, and what would settle it."""
         ranked = self.standings
         return {
             "headline": self.headline,

@@ -67,7 +67,20 @@ def one_file(folder: str | Path, name: str) -> Path:
 
 
 def unit_length(vectors: np.ndarray) -> np.ndarray:
-    """Each vector (n, D) divided by its length (Moran 2016, section 3.2.1): float; nothing but zeros stays so.
+    """Each vector divided by its length (Moran 2016, section 3.2.1); nothing but zeros stays so.
+
+    Parameters
+    ----------
+    vectors : numbers of shape (n, D)
+
+    Returns
+    -------
+    float of shape (n, D); float32 where the vectors are
+
+    Raises
+    ------
+    RelstudyError
+        for anything but numbers of shape (n, D)
 
     Examples
     --------

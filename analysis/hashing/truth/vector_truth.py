@@ -26,10 +26,16 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
     training : float (n, D), n above `neighbours`
     sample : how many training points are looked at
     neighbours : R, the point itself not counted
+    seed : of the sample
 
     Returns
     -------
     The mean distance from the sampled points to their R-th neighbour.
+
+    Raises
+    ------
+    RelstudyError
+        where there are no more training vectors than `neighbours`, or one of the two counts is below 1
 
     Examples
     --------
@@ -64,6 +70,11 @@ def epsilon_ball(
     queries, database : float (M, D) and (N, D)
     watch : wraps the blocks of queries as they are done, to show progress
     exclude_self : queries stand in the database too; the first row that equals a query is not relevant to it
+
+    Raises
+    ------
+    RelstudyError
+        for a radius below 0, or vectors of other widths
     """
     check_arguments(epsilon_ball, locals())
     queries, database = np.asarray(queries), np.asarray(database)
@@ -90,6 +101,11 @@ def nearest_neighbours(
     ----------
     queries, database : float (M, D) and (N, D)
     watch, exclude_self : as in `epsilon_ball`
+
+    Raises
+    ------
+    RelstudyError
+        for k above the size of the database or below 1, or vectors of other widths
 
     Examples
     --------

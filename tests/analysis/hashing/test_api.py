@@ -101,6 +101,7 @@ def test_what_is_wrong_is_one_sentence() -> None:
         (lambda truth: hashing.rank([np.arange(3.0)] * 2, truth, "cosine"), "for each of 1 queries"),
         (lambda _: hashing.unit_length([1.0, 2.0]), "shape .n, D. are needed"),  # type: ignore[arg-type]
         (lambda _: hashing.compare({}), "there is none"),
+        (lambda _: hashing.encoder("itq", 0), "at least one, not 0"),
         (lambda _: hashing.epsilon_radius(np.ones((9, 2)), neighbours=0), "from 1 are needed"),
         (lambda _: hashing.evaluate(None), "counts: a CountTable is needed, not None"),  # type: ignore[arg-type]
     ],
