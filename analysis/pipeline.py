@@ -123,7 +123,7 @@ def score_tables(
         assisted = assist_scores(pairs, candidates, by_system, judge, options)
     read = [note for table in whole for note in table.attrs.get("notes", [])]
     helped = () if assisted is None else assisted.notes
-    told = (*judgments.notes, *judgments.scale.assumed(), *read, *unmapped, *result.notes, *outside, *helped)
+    told = (*judgments.told, *read, *unmapped, *result.notes, *outside, *helped)
     result = replace(result, notes=told)
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     return ScoringRun(result, candidates, pairs, StudyFacts.of(judgments, result), assisted, within, tuple(places))

@@ -117,6 +117,11 @@ class Judgments:
         """How many pairs have no known inclusion probability."""
         return int(np.isnan(self.probability).sum())
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a person should be told of how they were read: the notes, and the scale where it was assumed."""
+        return (*self.notes, *self.scale.assumed())
+
     def of_pool(self) -> Judgments:
         """Those that speak of the pool, where pairs were drawn from one, with a note of what it misses."""
         frame, misses = inside_pool(self.frame, self.scale.scale.cut)

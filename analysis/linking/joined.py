@@ -95,7 +95,7 @@ def join_judgments(
     counts = frame["interface"].value_counts()
     notes.append(f"{repeated} judgments of pairs that an earlier table holds are left out" if repeated else None)
     notes.append("judgments by table: " + ", ".join(f"{name} {counts.get(name, 0)}" for name in tables))
-    of_tables = [f"{name}: {note}" for name, each in tables.items() for note in (*each.notes, *each.scale.assumed())]
+    of_tables = [f"{name}: {note}" for name, each in tables.items() for note in each.told]
     return Joined(judgments, links, (*of_tables, *(note for note in notes if note is not None)))
 
 

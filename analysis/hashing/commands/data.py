@@ -64,16 +64,22 @@ def truth_command(
     from relstudy.analysis.hashing.truth.truth_file import save_truth
     from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 
+    notes: list[str] = []
     if kind == "judgments":
         if judgments is None or query_ids is None or database_ids is None:
             raise click.UsageError("--kind judgments needs --judgments, --query-ids and --database-ids.")
         from relstudy.analysis.hashing.people.judged_truth import judged_truth
+        from relstudy.analysis.hashing.people.scores import left_out, rows_of_pairs
         from relstudy.analysis.hashing.truth.labels import read_ids
         from relstudy.calibration.judgments import read_judgments
 
         judged = read_judgments(judgments)
         cut = judged.scale.scale.cut if threshold is None else threshold
-        truth = judged_truth(judged.frame, read_ids(query_ids), read_ids(database_ids), cut)
+        ids = read_ids(query_ids), read_ids(database_ids)
+        truth = judged_truth(judged.frame, *ids, cut)
+        rows = rows_of_pairs(judged.frame, *ids)
+        known = int(((rows[0] >= 0) & (rows[1] >= 0)).sum())
+        notes += (*judged.told, *left_out(known, len(judged)))
     else:
         if queries is None or database is None:
             raise click.UsageError(f"--kind {kind} needs --queries and --database.")
@@ -105,6 +111,7 @@ def truth_command(
             "most": int(sizes.max()),
         },
         "radius": radius if kind == "epsilon-ball" else None,
+        "notes": notes,
     }
     if as_json:
         print_json(summary)
@@ -118,6 +125,8 @@ def truth_command(
             f"relevant codes per query: {per_query['mean']:.1f} on average, {per_query['median']:g} at the median, "
             f"{per_query['most']} at most"
         )
+        for note in notes:
+            click.echo(note)
         if kind == "epsilon-ball" and training is not None and sizes.mean() > 2 * neighbours:
             click.echo(
                 f"the radius was set so that a training point has {neighbours} neighbours at the mean distance; "

@@ -55,6 +55,7 @@ def scores_command(
         raise click.UsageError("--database and --database-ids go together.")
     judged = read_judgments(judgments)
     items, notes = _named_codes(codes, ids, form, bits)
+    notes = [*judged.notes, *notes]
     results = None
     if database is not None and database_ids is not None:
         results, more = _named_codes(database, database_ids, form, bits)
@@ -157,5 +158,7 @@ def audit_command(
     header = ["ground truth", "Pearson", "AUC", "average precision", "mean AUC within queries", "called relevant"]
     print_table([[each.name, *map(str, each.figures)] for each in result.truths], header)
     click.echo(result.sentence())
+    for note in result.notes:
+        click.echo(note)
     rules = result.as_json()["conventions"]
     say_conventions({name: rules[name] for name in ("relevant", "weights", "neighbours")})

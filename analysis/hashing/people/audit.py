@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
-from relstudy.analysis.hashing.people.scores import DescribedItems, pair_weights, truth_scores
+from relstudy.analysis.hashing.people.scores import DescribedItems, left_out, pair_weights, truth_scores
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -54,11 +54,13 @@ class AuditedTruth:
 
 @dataclass(frozen=True)
 class Audit:
-    """Every ground truth against people, the scoring it rests on, and R of the epsilon-ball and k of k-NN."""
+    """Every ground truth against people, the scoring it rests on, R of the epsilon-ball and k of k-NN, and what a
+    person should be told, one sentence each."""
 
     truths: tuple[AuditedTruth, ...]
     scoring: ScoreResult
     neighbours: int
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -66,6 +68,7 @@ class Audit:
         return {
             "truths": {truth.name: truth.as_json() for truth in self.truths},
             "comparisons": scored["comparisons"],
+            "notes": list(self.notes),
             "conventions": {**scored["conventions"], "neighbours": self.neighbours},
         }
 
@@ -121,7 +124,8 @@ def audit_truths(
                 called,
             )
         )
-    return Audit(tuple(audited), scoring, neighbours)
+    known = scores.drop_duplicates(["query_id", "result_id"])
+    return Audit(tuple(audited), scoring, neighbours, (*judgments.told, *left_out(len(known), len(judgments))))
 
 
 def _one_minus(rank: Estimate) -> Estimate:

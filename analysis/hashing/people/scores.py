@@ -49,6 +49,13 @@ def _index(ids: Sequence[str]) -> pd.Index:
     return index
 
 
+def left_out(known: int, judged: int) -> tuple[str, ...]:
+    """How many judged pairs are left out, since not both of their ids are known, as a sentence; none where none is."""
+    if known == judged:
+        return ()
+    return (f"{judged - known:,} of {judged:,} judged pairs are left out: not both of their ids are among those given",)
+
+
 def hamming_scores(
     judgments: pd.DataFrame,
     codes: Codes,

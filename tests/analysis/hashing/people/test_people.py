@@ -214,3 +214,28 @@ def test_the_scores_command_says_how_pairs_were_weighed(world, tmp_path: Path) -
         result = CliRunner().invoke(main, ["hash", "scores", *map(str, words), "-o", str(tmp_path / "s.csv")])
         assert result.exit_code == 0, result.output
         assert line in result.stdout
+
+
+def test_what_was_decided_about_the_judgments_is_told_with_an_audit_a_truth_and_scores(tmp_path: Path) -> None:
+    """Plain means, rows that were set aside and pairs that were left out were not told; a scale was assumed."""
+    rows = [f"{rater},{query},{result},{1 + 4 * (query % 2 == result % 2)}," for rater in "ab"
+            for query in range(4) for result in range(4, 8)]  # fmt: skip
+    rows += ["a,0,nowhere,5,", "a,1,4,1,check"]
+    (tmp_path / "r.csv").write_text("\n".join(["rater_id,query_id,result_id,rating,block", *rows]))
+    (tmp_path / "ids.txt").write_text("\n".join(map(str, range(8))))
+    (tmp_path / "classes.txt").write_text("\n".join(str(item % 2) for item in range(8)))
+    np.save(tmp_path / "codes.npy", np.arange(32).reshape(8, 4) % 3 == 0)
+    ids, judged = tmp_path / "ids.txt", ("--judgments", tmp_path / "r.csv")
+    output = ("-o", tmp_path / "out.npz")
+    for words in (
+        ("audit", *judged, "--ids", ids, "--labels", tmp_path / "classes.txt"),
+        ("truth", "--kind", "judgments", *judged, "--query-ids", ids, "--database-ids", ids, *output),
+        ("scores", "--codes", tmp_path / "codes.npy", "--ids", ids, *judged, "-o", tmp_path / "s.csv"),
+    ):
+        shown = CliRunner().invoke(main, ["hash", *map(str, words)])
+        assert shown.exit_code == 0, shown.output
+        assert "1 row of block check set aside" in shown.stdout
+        assert "judgments are plain means of the ratings" in shown.stdout
+        assert "1-5" in shown.stdout and "taken from the ratings" in shown.stdout
+        left = "16 of 17 judged pairs scored" if words[0] == "scores" else "1 of 17 judged pairs are left out"
+        assert left in shown.stdout
