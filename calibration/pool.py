@@ -28,7 +28,7 @@ class PoolMisses:
     share: Estimate
 
     def sentence(self) -> str:
-        """For a person."""
+        """What was judged outside the pool, and what share of the relevant pairs lies there, in one sentence."""
         share = self.share
         if share.value is None or share.low is None or share.high is None:
             missed = f"what share of the relevant ones the pool misses cannot be told: {share.reason}"

@@ -41,7 +41,7 @@ class Chosen:
         return self.lead.low is not None and self.lead.low > 0
 
     def sentence(self) -> str:
-        """For a person."""
+        """Which method is best, by how much, and whether that is more than luck, in one sentence."""
         difference = "a clear difference" if self.clear else "no real difference"
         text = f"{self.best} is best by {self.lead.value:.3f}, before {self.second}: {difference}"
         if self.by_other_folds.value is None:

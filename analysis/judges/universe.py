@@ -41,7 +41,7 @@ class Worth:
         return variance
 
     def of(self, row: np.ndarray) -> Worth:
-        """Of some rows."""
+        """The worths of these rows alone; `row` is an integer array."""
         return Worth(self.relevance[row], self.judgment[row], self.square[row], self.order[row])
 
 

@@ -25,7 +25,7 @@ def add(a: float, b: float, log: bool) -> float:
 
 @compiled
 def multiply(a: float, b: float, log: bool) -> float:
-    """Their product."""
+    """a times b; where `log`, both and the product are logarithms."""
     return a + b if log else a * b
 
 

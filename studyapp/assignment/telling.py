@@ -69,7 +69,7 @@ class Untold:
 
 
 def untold(connection: sa.Connection) -> Untold:
-    """Count them."""
+    """How many finished visits the webhook has not taken yet: waiting, and given up."""
     given_up = sa.func.sum(sa.case((raters.c.tell_attempts >= MOST_ATTEMPTS, 1), else_=0))
     every, lost = connection.execute(sa.select(sa.func.count(), given_up).where(_UNTOLD)).one()
     return Untold(every - (lost or 0), lost or 0)

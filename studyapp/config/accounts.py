@@ -120,7 +120,7 @@ def make_token(folder: Path, name: str, role: str) -> str:
 
 
 def account_of_token(folder: Path, token: str) -> Account | None:
-    """Whose token it is."""
+    """The account that this token belongs to; None where it is nobody's."""
     hashed = _hashed(token)
     matching = [account for account in read_accounts(folder).values() if account.token]
     return next((account for account in matching if secrets.compare_digest(account.token, hashed)), None)

@@ -28,7 +28,7 @@ class Limits:
 
 
 def read_limits(check: TomlChecker, data: dict[str, Any]) -> Limits:
-    """[limits]."""
+    """The table [limits] of study.toml; faults are left with `check`."""
     path = ("limits",)
     check.keys(data, path, ("raters", "ratings", "deadline", "place_hours"))
     counts = {

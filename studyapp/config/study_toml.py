@@ -203,7 +203,7 @@ def _read_accepted(check: TomlChecker, entry: dict[str, Any], path: Keys, questi
 
 
 def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
-    """[entry]."""
+    """The table [entry] of study.toml; faults are left with `check`."""
     path = ("entry",)
     check.keys(
         data,
@@ -263,7 +263,7 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
 
 
 def read_judges(check: TomlChecker, data: dict[str, Any]) -> JudgeSettings:
-    """[judges]."""
+    """The table [judges] of study.toml; faults are left with `check`."""
     path = ("judges",)
     check.keys(data, path, ("key_variable", "input_price", "output_price"))
     prices = [check.number(data, path, name, 0, 0, 1e6) for name in ("input_price", "output_price")]

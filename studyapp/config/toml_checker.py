@@ -89,7 +89,7 @@ class TomlChecker:
         return value
 
     def yes(self, table: dict[str, Any], path: Keys, key: str, default: bool) -> bool:
-        """True or false."""
+        """The yes or no under `key`; anything else is a fault, and `default` is taken."""
         value = table.get(key, default)
         if not isinstance(value, bool):
             self.fault((*path, key), value, "true or false is allowed")

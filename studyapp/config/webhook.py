@@ -25,7 +25,7 @@ class WebhookSettings:
 
 
 def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
-    """[webhook]."""
+    """The table [webhook] of study.toml; faults are left with `check`."""
     path = ("webhook",)
     check.keys(data, path, ("url", "secret_variable"))
     if not data:

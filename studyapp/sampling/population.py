@@ -69,7 +69,7 @@ class Eligible:
 
     @classmethod
     def of(cls, query: Item, collection: Collection) -> Eligible:
-        """Those of a collection."""
+        """The items of a collection that may be drawn as results of this query."""
         return cls(collection.results(query.kind), collection.position(query.id))
 
     def __len__(self) -> int:

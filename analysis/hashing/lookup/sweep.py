@@ -46,7 +46,7 @@ class LookUp:
     milliseconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """By name."""
+        """The setting and its figures by name, as `relstudy hash look-up --json` prints a row."""
         return asdict(self)
 
 

@@ -33,7 +33,7 @@ class CodeHealth:
     bit_balance: float
 
     def as_json(self) -> dict[str, Any]:
-        """By name."""
+        """The figures by name, as `relstudy hash health --json` prints them."""
         return asdict(self)
 
 

@@ -40,7 +40,7 @@ class GradedFigures:
     wap: TieInterval
 
     def as_json(self) -> dict[str, dict[str, float | None]]:
-        """By name."""
+        """acg, ndcg and wap by name, each with its ends over ties."""
         return {"acg": self.acg.as_json(), "ndcg": self.ndcg.as_json(), "wap": self.wap.as_json()}
 
 

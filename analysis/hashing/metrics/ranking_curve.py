@@ -19,7 +19,7 @@ class RankingPoint:
     recall: TieInterval
 
     def as_json(self) -> dict[str, object]:
-        """By name."""
+        """n, and precision and recall with their ends over ties, by name."""
         return {"n": self.n, "precision": self.precision.as_json(), "recall": self.recall.as_json()}
 
 

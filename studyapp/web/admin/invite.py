@@ -54,7 +54,7 @@ def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = 
 @blueprint.get("/invite")
 @admin_required
 def invite() -> ResponseReturnValue:
-    """Ways in."""
+    """The page of addresses and personal links by which raters come in."""
     return show("admin/invite.html", _invite_page())
 
 
