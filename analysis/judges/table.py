@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.qrels import is_qrels, read_qrels
+from relstudy.common.arguments import shown
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import Checked, read_json, read_table
@@ -124,7 +125,7 @@ def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name:
     if isinstance(source, pd.DataFrame):
         return check_judge(Checked(source.reset_index(drop=True), "the judge"), name or "judge")
     if not isinstance(source, str | os.PathLike):
-        raise RelstudyError(f"the judge: a path or a DataFrame is needed, not {type(source).__name__}")
+        raise RelstudyError(f"the judge: a path or a pandas DataFrame is needed, not {shown(source)}")
     judge = check_judge(judge_rows(source), name or Path(source).stem)
     description = Path(source).with_suffix(".json")
     tuned_on = read_json(description).get("tuned_on", []) if description.is_file() else []

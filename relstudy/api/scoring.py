@@ -24,7 +24,6 @@ from relstudy.api.inputs import (
     Values,
     judgments_and_ratings,
     judgments_of,
-    path_or_frame,
     scores_of,
     table_of,
     unread,
@@ -160,7 +159,7 @@ def score(
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     run = score_tables(
         judged, [(file, table)], options, fitted=fitted, stated=directions, saved=saved,
-        judge=None if judge is None else read_judge(path_or_frame(judge, "the judge")),
+        judge=None if judge is None else read_judge(judge),
         grouping=None if by is None else Grouping(by, _groups(judgments, judged, by, pairs), apart),
         pool=Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None,
     )  # fmt: skip

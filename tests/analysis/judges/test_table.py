@@ -44,5 +44,5 @@ def test_a_fault_names_the_column_as_the_file_has_it(tmp_path: Path) -> None:
 
 
 def test_what_is_no_table_is_one_sentence() -> None:
-    with pytest.raises(rs.RelstudyError, match="a path or a DataFrame is needed, not dict"):
+    with pytest.raises(rs.RelstudyError, match="a path or a pandas DataFrame is needed, not a dict"):
         rs.score(PAIRS.assign(score=1.0), PAIRS.assign(judgment=1), judge={"a": 1})  # type: ignore[arg-type]
