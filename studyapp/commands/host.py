@@ -17,6 +17,13 @@ import click
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Number of processes.")
 @click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Threads in each process.")
 @click.option("--trusted-proxy", help="Address of the proxy in front whose X-Forwarded headers are believed.")
+@click.option(
+    "--per-address",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Most connections of one address in each process, the proxy excepted; 0: any number.",
+)
 @click.option("--quiet", is_flag=True, help="No log line for every request.")
 def host(
     folders: tuple[Path, ...],
@@ -26,6 +33,7 @@ def host(
     workers: int,
     threads: int,
     trusted_proxy: str | None,
+    per_address: int,
     quiet: bool,
 ) -> None:
     """Serve several studies, each at /NAME/, the name of its folder.
@@ -42,4 +50,5 @@ def host(
     """
     from relstudy.studyapp.web.host import Hosting, run_host
 
-    run_host(Hosting(folders, host, port, workers, threads, url.rstrip("/"), trusted_proxy, quiet))
+    url = url.rstrip("/")
+    run_host(Hosting(folders, host, port, workers, threads, url, trusted_proxy, quiet, per_address))

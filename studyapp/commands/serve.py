@@ -15,6 +15,13 @@ import click
 @click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Threads in each process.")
 @click.option("--trusted-proxy", help="Address of the proxy in front whose X-Forwarded headers are believed.")
 @click.option("--secure/--no-secure", default=None, help="Cookies for https only; default: by the study's url.")
+@click.option(
+    "--per-address",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Most connections of one address in each process, the proxy excepted; 0: any number.",
+)
 @click.option("--quiet", is_flag=True, help="No log line for every request.")
 @click.option("--preview", is_flag=True, help="Only show the pages, from the files as they are; nobody can rate.")
 @click.option("--reset-admin", is_flag=True, help="Forget the admin password and print a new one-time link.")
@@ -26,6 +33,7 @@ def serve(
     threads: int,
     trusted_proxy: str | None,
     secure: bool | None,
+    per_address: int,
     quiet: bool,
     preview: bool,
     reset_admin: bool,
@@ -45,7 +53,7 @@ def serve(
     """
     from relstudy.studyapp.web.server import Serving, run, run_preview
 
-    serving = Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet)
+    serving = Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet, per_address)
     if preview:
         run_preview(serving)
     else:

@@ -44,6 +44,7 @@ class Hosting:
     url: str = ""
     trusted_proxy: str | None = None
     quiet: bool = False
+    per_address: int = 0
 
 
 def run_host(hosting: Hosting) -> None:
@@ -77,7 +78,7 @@ def run_host(hosting: Hosting) -> None:
 
     def work() -> None:
         studies.begin_work()
-        make_worker(app, listener, hosting.threads, hosting.trusted_proxy).run()
+        make_worker(app, listener, hosting.threads, hosting.trusted_proxy, hosting.per_address).run()
 
     run_workers(work, hosting.workers)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import socket
 import sys
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.web.addresses import customer
 from relstudy.studyapp.web.app import BODY_LIMIT
 from relstudy.studyapp.web.mount import WsgiApp
 
@@ -37,17 +39,20 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_worker(app: WsgiApp, listener: socket.socket, threads: int, trusted_proxy: str | None = None) -> Any:
+def make_worker(
+    app: WsgiApp, listener: socket.socket, threads: int, trusted_proxy: str | None = None, per_address: int = 0
+) -> Any:
     """Waitress as every worker runs it.
 
     Parameters
     ----------
     trusted_proxy : the address of the proxy in front. Of its X-Forwarded-For, -Proto and -Host the last entries are
         believed, which it wrote itself; whatever anybody else sends of them is dropped.
+    per_address : how many connections one address may have, the proxy excepted; 0: any number
     """
     import waitress
 
-    from relstudy.studyapp.web.deadline import DeadlineChannel
+    from relstudy.studyapp.web.connections import Connection, Shares
 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     proxy: dict[str, object] = {}
@@ -73,7 +78,8 @@ def make_worker(app: WsgiApp, listener: socket.socket, threads: int, trusted_pro
         clear_untrusted_proxy_headers=True,
         **proxy,
     )
-    server.channel_class = DeadlineChannel
+    shares = Shares(per_address, customer(trusted_proxy) if trusted_proxy else None)
+    server.channel_class = functools.partial(Connection, shares=shares)
     return server
 
 

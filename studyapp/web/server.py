@@ -36,6 +36,7 @@ class Serving:
     trusted_proxy: str | None = None
     secure: bool | None = None
     quiet: bool = False
+    per_address: int = 0
 
 
 def run(serving: Serving, *, reset_admin: bool = False) -> None:
@@ -62,7 +63,9 @@ def run_preview(serving: Serving) -> None:
         say(f"{study.title}, preview: http://{shown_host(serving.host)}:{port}/preview/")
         print(f"listening on {shown_host(serving.host)}:{port}", flush=True)
         log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
-        run_workers(lambda: make_worker(app, listener, serving.threads, serving.trusted_proxy).run(), 1)
+        run_workers(
+            lambda: make_worker(app, listener, serving.threads, serving.trusted_proxy, serving.per_address).run(), 1
+        )
         store.dispose()
 
 
@@ -89,6 +92,6 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
     def work() -> None:
         if teller is not None:
             teller.start()
-        make_worker(mounted(app, path), listener, serving.threads, serving.trusted_proxy).run()
+        make_worker(mounted(app, path), listener, serving.threads, serving.trusted_proxy, serving.per_address).run()
 
     run_workers(work, serving.workers)

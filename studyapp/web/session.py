@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
 import secrets
 from typing import Any, NoReturn
 
@@ -12,6 +10,7 @@ from flask import abort, make_response, redirect, request, session
 from relstudy.studyapp.assignment.raters import Rater, read_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
+from relstudy.studyapp.web.addresses import customer
 from relstudy.studyapp.web.site import current_site
 
 MOST_GIVEN = 100  # pages that a browser's cookie remembers
@@ -185,9 +184,5 @@ def refuse_guess(status: int, description: str, too_many: str | None = None) -> 
 
 
 def client() -> str:
-    """The address attempts are counted under; never stored. Of IPv6 its network, which is one customer's."""
-    address = request.remote_addr or ""
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(address).version == 6:
-            return str(ipaddress.ip_network(f"{address}/64", strict=False))
-    return address
+    """The address attempts are counted under; never stored."""
+    return customer(request.remote_addr or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import resource
@@ -20,7 +21,7 @@ import pytest
 import waitress
 
 from relstudy.studyapp.web import listening
-from relstudy.studyapp.web.deadline import DeadlineChannel
+from relstudy.studyapp.web.connections import Connection, Shares
 from tests.places import ROOT
 from tests.studyapp.serving import Server, serving
 from tests.studyapp.studies import write_study
@@ -145,7 +146,7 @@ def test_a_request_has_a_deadline_however_often_a_byte_of_it_comes() -> None:
         return [b"ok"]
 
     server = waitress.create_server(app, listen="127.0.0.1:0", channel_timeout=2, cleanup_interval=1)
-    server.channel_class = DeadlineChannel
+    server.channel_class = functools.partial(Connection, shares=Shares(100))
     threading.Thread(target=server.run, daemon=True).start()
     with socket.create_connection(("127.0.0.1", server.effective_port), timeout=20) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -177,5 +178,39 @@ def test_who_takes_no_answers_holds_no_thread_however_much_waits_for_them(
         assert deaf.recv(4) == b"HTTP", "the first is being answered"
         other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert other.recv(4) == b"HTTP"
+    server.task_dispatcher.shutdown()
+    server.close()
+
+
+def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listening, "_most_connections", lambda: 100)
+
+    def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", "2")])
+        return [b"ok"]
+
+    listener = listening.listen("127.0.0.1", 0)
+    server = listening.make_worker(app, listener, threads=1, trusted_proxy="127.0.0.3", per_address=3)
+    threading.Thread(target=server.run, daemon=True).start()
+
+    def answered(source: str) -> socket.socket | None:
+        """A connection from an address of this machine, kept open; None where it is closed at once."""
+        connection = stack.enter_context(socket.create_connection(listener.getsockname(), 20, (source, 0)))
+        with contextlib.suppress(OSError):
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            return connection if connection.recv(4) == b"HTTP" else None
+        return None
+
+    with contextlib.ExitStack() as stack:
+        held = [answered("127.0.0.1") for _ in range(5)]
+        assert [each is not None for each in held] == [True, True, True, False, False]
+        assert answered("127.0.0.2"), "another address"
+        assert held[0] is not None
+        held[0].close()
+        until(lambda: answered("127.0.0.1"))
+    with contextlib.ExitStack() as stack:
+        assert all(answered("127.0.0.3") for _ in range(4)), "the proxy, which speaks for many"
     server.task_dispatcher.shutdown()
     server.close()
