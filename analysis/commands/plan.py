@@ -9,6 +9,7 @@ import click
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_groups import GroupedCommand
+from relstudy.common.option_types import Finite, FiniteRange
 from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
 if TYPE_CHECKING:
@@ -48,23 +49,29 @@ OPTION_GROUPS = {
     "--power",
     default=0.8,
     show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Share of studies that are to find the better system.",
 )
 @click.option(
     "--alpha",
     default=0.05,
     show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Level of the two-sided test.",
 )
 @click.option(
     "--correlations", metavar="A,B", default="0.5,0.4", show_default=True, help="Of each system with true relevance."
 )
-@click.option("--alike", default=0.3, show_default=True, help="Correlation of the two systems' errors.")
-@click.option("--query-sd", default=0.4, show_default=True, help="Spread of queries' mean relevance.")
-@click.option("--result-sd", default=1.0, show_default=True, help="Spread of results within a query.")
-@click.option("--noise", default=0.8, show_default=True, help="Spread of one rating around a pair's true relevance.")
+@click.option("--alike", default=0.3, type=Finite(), show_default=True, help="Correlation of the two systems' errors.")
+@click.option("--query-sd", default=0.4, type=Finite(), show_default=True, help="Spread of queries' mean relevance.")
+@click.option("--result-sd", default=1.0, type=Finite(), show_default=True, help="Spread of results within a query.")
+@click.option(
+    "--noise",
+    default=0.8,
+    type=Finite(),
+    show_default=True,
+    help="Spread of one rating around a pair's true relevance.",
+)
 @click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Judged results per query.")
 @click.option(
     "--k",
@@ -78,9 +85,9 @@ OPTION_GROUPS = {
 @click.option(
     "--base", default=100, show_default=True, type=click.IntRange(0), help="Pairs of the base block, rated by everyone."
 )
-@click.option("--cost-per-rating", default=0.0, type=click.FloatRange(0), help="What a rating costs.")
+@click.option("--cost-per-rating", default=0.0, type=FiniteRange(0), help="What a rating costs.")
 @click.option(
-    "--difference", type=float, help="With --judgments: plan for this difference of the index, not the pilot's own."
+    "--difference", type=Finite(), help="With --judgments: plan for this difference of the index, not the pilot's own."
 )
 @click.option(
     "--ratings-per-rater",
@@ -89,9 +96,19 @@ OPTION_GROUPS = {
     type=click.IntRange(1),
     help="Ratings a person gives, base block included.",
 )
-@click.option("--relevant-share", default=0.2, show_default=True, help="Share of judged pairs that are relevant.")
-@click.option("--weight-spread", default=0.0, show_default=True, help="Coefficient of variation of the design weights.")
-@click.option("--threshold", type=float, help="With --judgments: relevant above this.  [default: the cut of the scale]")
+@click.option(
+    "--relevant-share", default=0.2, type=Finite(), show_default=True, help="Share of judged pairs that are relevant."
+)
+@click.option(
+    "--weight-spread",
+    default=0.0,
+    type=Finite(),
+    show_default=True,
+    help="Coefficient of variation of the design weights.",
+)
+@click.option(
+    "--threshold", type=Finite(), help="With --judgments: relevant above this.  [default: the cut of the scale]"
+)
 @click.option("--studies", default=200, show_default=True, type=click.IntRange(20), help="Simulated studies a size.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of what is drawn at random.")
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from relstudy.common.option_types import Finite, FiniteRange
 from relstudy.mapping.methods import BEST, EVERY_METHOD
 from relstudy.mapping.scores.directions import stated_directions
 
@@ -42,7 +43,7 @@ _OPTIONS = (
     click.option("--folds", type=click.IntRange(2), help="Folds by query for the mapping.  [default: 10]"),
     click.option(
         "--threshold",
-        type=float,
+        type=Finite(),
         help="The cut between relevant and not.  [default: that of the scale, 3.5 on 1-5, 5.5 on 1-9, 0.5 on binary]",
     ),
     click.option(
@@ -69,7 +70,7 @@ _OPTIONS = (
         type=click.Choice(["design", "equal", "rank-power"]),
         help="How pairs are weighted; rank-power is the paper's rule.  [default: design]",
     ),
-    click.option("--power", type=click.FloatRange(0), help="Of the rank, with --weights rank-power.  [default: 5]"),
+    click.option("--power", type=FiniteRange(0), help="Of the rank, with --weights rank-power.  [default: 5]"),
     click.option(
         "--policy",
         type=click.Choice(["drop", "worst"]),
@@ -88,7 +89,7 @@ _OPTIONS = (
     click.option("--replicates", type=click.IntRange(1), help="Bootstrap replicates.  [default: 1000]"),
     click.option("--seed", type=click.IntRange(0), help="Seed of bootstrap and folds.  [default: 0]"),
     click.option(
-        "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
+        "--level", type=FiniteRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"
     ),
     click.option(
         "--population",

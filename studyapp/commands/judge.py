@@ -17,6 +17,7 @@ from relstudy.common.console import print_json
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent
+from relstudy.common.option_types import FiniteRange
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
@@ -48,10 +49,10 @@ NOWHERE = "http://localhost/v1"
 @click.option("--parameter", "parameters", multiple=True, metavar="NAME=VALUE", help="A field of every request.")
 @click.option("--workers", type=click.IntRange(1, 256), default=8, show_default=True, help="Questions at a time.")
 @click.option("--limit", type=click.IntRange(1), help="Ask at most so many pairs now.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=120, show_default=True, help="Seconds to wait.")
+@click.option("--timeout", type=FiniteRange(0.1), default=120, show_default=True, help="Seconds to wait.")
 @click.option(
     "--repeat",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.05,
     show_default=True,
     help="Ask this share of the pairs a second time, to learn whether the judge says the same; 0: none.",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from relstudy.common.option_types import FiniteRange
+
 if TYPE_CHECKING:
     from relstudy.studyapp.database.store import Store
     from relstudy.studyapp.prolific.client import Submission
@@ -100,8 +102,8 @@ def sync(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bo
 
 @prolific.command()
 @_options
-@click.option("--each", default=0.0, type=click.FloatRange(0, 1000), help="For everybody who completed, such as 1.50.")
-@click.option("--per-rating", default=0.0, type=click.FloatRange(0, 100), help="For each of their decided ratings.")
+@click.option("--each", default=0.0, type=FiniteRange(0, 1000), help="For everybody who completed, such as 1.50.")
+@click.option("--per-rating", default=0.0, type=FiniteRange(0, 100), help="For each of their decided ratings.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/bonuses.csv.")
 def bonus(
     folder: Path,

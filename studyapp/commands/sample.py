@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_groups import GroupedCommand
+from relstudy.common.option_types import FiniteRange
 from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
 
 if TYPE_CHECKING:
@@ -52,13 +53,13 @@ OPTION_GROUPS = {
 )
 @click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Results to draw per query.")
 @click.option(
-    "--exponent", default=1.0, show_default=True, type=click.FloatRange(0), help="p of the shaping function rank**-p."
+    "--exponent", default=1.0, show_default=True, type=FiniteRange(0), help="p of the shaping function rank**-p."
 )
 @click.option(
     "--floor",
     default=0.05,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     help="Share drawn from all candidates alike.",
 )
 @click.option(
@@ -104,12 +105,12 @@ OPTION_GROUPS = {
 @click.option("--raters", default=12, show_default=True, type=click.IntRange(1), help="For the cost: how many people.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     help="For the cost: seconds per rating. [default: the median of ratings.csv, else 6]",
 )
 @click.option(
     "--good",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Share of all pairs that are good matches, as far as can be told before anyone rates: decides what the design "
     "can estimate.  [default: 0.02]",
 )
@@ -117,7 +118,7 @@ OPTION_GROUPS = {
     "--skill",
     default=0.5,
     show_default=True,
-    type=click.FloatRange(0, 1, max_open=True),
+    type=FiniteRange(0, 1, max_open=True),
     help="Likewise, correlation of a system's scores with what people value.",
 )
 @click.option(

@@ -44,6 +44,20 @@ def test_every_seed_is_a_number_from_0() -> None:
                 assert option.type.min == 0, name
 
 
+def test_no_option_takes_nan_or_the_infinite_for_a_number() -> None:
+    numbers = [
+        (name, option.name, option.type)
+        for name, command in every_command(main, click.Context(main)).items()
+        for option in command.params
+        if isinstance(option.type, click.types.FloatParamType)
+    ]
+    assert len(numbers) > 15
+    for name, option, kind in numbers:
+        for text in ("nan", "inf"):
+            with pytest.raises(click.BadParameter):
+                print(name, option, kind.convert(text, None, None))
+
+
 @pytest.mark.parametrize("name", GROUPED)
 def test_long_helps_come_in_groups_and_hold_each_option_once(name: str) -> None:
     command = every_command(main, click.Context(main))[name]

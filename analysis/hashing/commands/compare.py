@@ -10,6 +10,7 @@ import click
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, preset_named, say_conventions
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_types import FiniteRange
 from relstudy.common.wording import span
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def health_command(
 @click.option("--tables", type=click.IntRange(min=1), required=True, help="L, number of hash tables.")
 @click.option(
     "--beta",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
     help="Weight of recall in F; 1 is F1.",

@@ -11,6 +11,7 @@ import click
 from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
 from relstudy.common.console import print_json, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_types import Finite, FiniteRange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 @click.option("--queries", help="Query vectors (.npy), for epsilon-ball and k-nn.")
 @click.option("--database", help="Database vectors (.npy), for epsilon-ball and k-nn.")
 @click.option("--training", help="Training vectors (.npy) that set the epsilon-ball's radius.")
-@click.option("--radius", type=click.FloatRange(min=0, min_open=True), help="Radius, instead of --training.")
+@click.option("--radius", type=FiniteRange(min=0, min_open=True), help="Radius, instead of --training.")
 @click.option("--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R, or k.")
 @click.option("--judgments", help="Judgments table, for --kind judgments.")
 @click.option("--query-ids", help="Ids of the query codes, one a line, for --kind judgments.")
 @click.option("--database-ids", help="Ids of the database codes, one a line, for --kind judgments.")
-@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
+@click.option("--threshold", type=Finite(), help="Relevant where judged above it.  [default: the cut of the scale]")
 @click.option("--exclude-self", is_flag=True, help="Queries are in the database: none is its own neighbour.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("-o", "--output", required=True, help="Where to write the relevance lists (.npz).")
@@ -203,7 +204,7 @@ def split_command(
     "--train-labels", help="Labels of the training vectors, for supervised encoders; ksh and grh take several each."
 )
 @click.option(
-    "--alpha", type=click.FloatRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
+    "--alpha", type=FiniteRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
 )
 @click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
@@ -215,8 +216,8 @@ def split_command(
     help="Whether a tenth of the training items judges the epochs of deep encoders, as by default, or all are learned "
     "from, as in the papers.",
 )
-@click.option("--margin", type=click.FloatRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
-@click.option("--shift", type=click.FloatRange(min=0), help="m of m-dsh, in bits; 4 by default.")
+@click.option("--margin", type=FiniteRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
+@click.option("--shift", type=FiniteRange(min=0), help="m of m-dsh, in bits; 4 by default.")
 @click.option(
     "--hidden",
     type=click.IntRange(min=0),

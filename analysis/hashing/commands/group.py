@@ -17,6 +17,7 @@ from relstudy.analysis.hashing.commands.people import audit_command, scores_comm
 from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.option_types import Finite
 
 DENOMINATORS = ["relevant", "min(K, relevant)", "hits", "first K relevant"]
 
@@ -135,7 +136,7 @@ def count_command(
 @click.option("--no-hit", type=click.Choice(["skip", "zero"]), help="Queries without a relevant code in the first k.")
 @click.option("--empty-ball", type=click.Choice(["zero", "skip"]), help="Queries with no code within the radius.")
 @click.option("--exclude-self", is_flag=True, help="Queries are in the database: take out each query's own code.")
-@click.option("--beta", type=float, help="Weight of recall in F; above 0.")
+@click.option("--beta", type=Finite(), help="Weight of recall in F; above 0.")
 @click.option("--figures", help="Write the curves by radius as SVG to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def evaluate_command(

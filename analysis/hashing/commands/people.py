@@ -8,6 +8,7 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, say_conventions, vectors_in
 from relstudy.common.console import print_json, print_table
+from relstudy.common.option_types import Finite
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -112,7 +113,7 @@ def _named_codes(file: str, ids: str, form: Any, bits: int | None) -> tuple[tupl
 @click.option(
     "--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R of the ball, k of k-NN."
 )
-@click.option("--threshold", type=float, help="Relevant where judged above it.  [default: the cut of the scale]")
+@click.option("--threshold", type=Finite(), help="Relevant where judged above it.  [default: the cut of the scale]")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def audit_command(
