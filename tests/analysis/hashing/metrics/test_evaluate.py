@@ -206,11 +206,16 @@ def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(tmp_pat
     assert re.search(r"\de\d{3,4} ", run("hash", "evaluate", tmp_path / "t.npz", "--radius", bits // 2))
 
 
-@pytest.mark.parametrize("beta", ["0", "-1", "nan", "inf"])
-def test_a_beta_that_is_no_weight_is_refused(folder: Path, beta: str) -> None:
+@pytest.mark.parametrize(
+    ("beta", "code", "message"),
+    [
+        *((beta, 1, "beta must be a number above 0") for beta in ("0", "-1")),
+        *((beta, 2, "is no number to reckon with") for beta in ("nan", "inf")),
+    ],
+)
+def test_a_beta_that_is_no_weight_is_refused(folder: Path, beta: str, code: int, message: str) -> None:
     result = CliRunner().invoke(main, ["hash", "evaluate", str(count(folder)), "--beta", beta])
-    assert result.exit_code == 1
-    assert "beta must be a number above 0" in result.stderr
+    assert (result.exit_code, message in result.stderr) == (code, True)
 
 
 def test_a_huge_beta_is_recall(folder: Path) -> None:
