@@ -80,6 +80,7 @@ def test_a_stated_direction_binds_where_the_given_mapping_runs_the_other_way(fol
     assert in_sample is None or in_sample < 0.2
 
 
+@pytest.mark.slow
 def test_a_direction_stated_in_fit_binds_its_fits_and_scores_figures(folder: Path) -> None:
     done = run(
         "fit", folder / "best.csv", folder / "worst.csv", "-j", folder / "judgments.csv", "-o", folder / "m",
@@ -125,6 +126,7 @@ def test_the_direction_that_was_found_is_a_line_of_the_output(folder: Path) -> N
     assert "worst is ranked" not in shown.stderr
 
 
+@pytest.mark.slow
 def test_fit_takes_many_files_and_refuses_one_name_twice(folder: Path) -> None:
     arguments = ("-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic")
     assert run("fit", folder / "best.csv", folder / "worst.run", *arguments).exit_code == 0

@@ -72,6 +72,7 @@ def test_every_pair_is_asked_once_with_both_pictures_and_the_studys_own_question
     assert "0 of" in again.output
 
 
+@pytest.mark.slow
 def test_the_key_is_sent_and_stands_nowhere(folder: Path) -> None:
     with serving(lambda before, text: Said(status=500, raw=b"no")) as stub:
         done = ask(folder, stub.url, "--limit", "1")
@@ -129,6 +130,7 @@ def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
     assert "3 answers were grades off the study's scale; they count as no answer." in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "status"),
     [
@@ -267,6 +269,7 @@ def test_the_bar_says_what_was_spent(folder: Path, monkeypatch: pytest.MonkeyPat
     assert said == ["cost 2.60", "cost 5.20"]
 
 
+@pytest.mark.slow
 def test_repeated_questions_tell_whether_the_judge_says_the_same_again(folder: Path) -> None:
     with serving(lambda before, text: Said(f'{{"grade": {4 + before % 2}}}')) as stub:
         ask(folder, stub.url, "--repeat", "0.25")

@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-pytest.importorskip("jax")
 from relstudy.analysis.hashing.encoders.deep import encoders
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 from scripts.dispersion_papers import own_features
+
+pytestmark = pytest.mark.skipif(not encoders.deep_is_installed(), reason="needs the extra `deep`")
 
 
 @pytest.fixture

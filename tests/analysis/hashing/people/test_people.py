@@ -216,6 +216,7 @@ def test_the_scores_command_says_how_pairs_were_weighed(world, tmp_path: Path) -
         assert line in result.stdout
 
 
+@pytest.mark.slow
 def test_what_was_decided_about_the_judgments_is_told_with_an_audit_a_truth_and_scores(tmp_path: Path) -> None:
     """Plain means, rows that were set aside and pairs that were left out were not told; a scale was assumed."""
     rows = [f"{rater},{query},{result},{1 + 4 * (query % 2 == result % 2)}," for rater in "ab"

@@ -177,6 +177,7 @@ def test_a_page_asked_again_has_its_ratings_with_the_first_decided_answer(make_s
     assert table["surplus"].sum() == 0 and table["rating"].notna().sum() == 4
 
 
+@pytest.mark.slow
 def test_who_decides_after_all_takes_the_place_that_was_opened_for_another(make_study: Callable[..., Made]) -> None:
     desk = Desk(make_study(toml(page=4, k=1), base_queries=0, unique_queries=2))
     first = desk.newcomer("first")

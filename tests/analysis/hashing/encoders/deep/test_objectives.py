@@ -10,6 +10,8 @@ import pytest
 jax = pytest.importorskip("jax")
 from relstudy.analysis.hashing.encoders.deep import objectives as o  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 CODES = np.array([[1.0, -1.0, 0.5], [-1.0, -1.0, 0.5], [0.25, 2.0, -0.5]], dtype=np.float32)
 CLASSES = np.array([0, 0, 1])
 
@@ -37,13 +39,11 @@ def test_a_pair_in_its_band_is_left_alone() -> None:
     assert np.asarray(o.outside_band(distances, 2.0, 4.0)).tolist() == [2.0, 1.0, 0.0, 0.0, 0.0, 3.0]
 
 
-@pytest.mark.slow
 def test_both_codes_of_a_pair_are_drawn_to_minus_and_plus_one() -> None:
     each = np.array([0.5, 0.5, 0.75 + 1 + 0.5])
     assert np.asarray(o.from_binary(CODES)).tolist() == (each[:, None] + each[None]).tolist()
 
 
-@pytest.mark.slow
 def test_eq_19_as_printed_would_push_all_bits_to_plus_one_and_leave_the_second_code_alone() -> None:
     """ "Forming the binary-like continuous output codes close to {-1, 1}" is not what |b1 - 1| + |b1 - 1| does."""
 
@@ -57,7 +57,6 @@ def test_eq_19_as_printed_would_push_all_bits_to_plus_one_and_leave_the_second_c
     assert float(o.from_binary(np.stack([np.ones(3), half]))[0, 1]) == 1.5
 
 
-@pytest.mark.slow
 def test_2k_is_half_of_the_bits_for_squared_distances_and_all_of_them_for_l1() -> None:
     """Section 5.3 sets one m = 2k for Eq. 18 and Eq. 23, "to encourage dissimilar images at least k/2 apart"."""
     k = 12
@@ -77,7 +76,6 @@ def test_the_band_as_it_comes_out_of_the_type_would_hold_no_distance() -> None:
     assert (np.asarray(o.outside_band(distances, 12 / 6, 12 / 3)) == 0).any()
 
 
-@pytest.mark.slow
 def test_dsh_is_eq_16_over_the_pairs_of_a_batch() -> None:
     """Pairs 01 (one class), 02 and 12 (others), margin 12, alpha .1."""
     apart = {(0, 1): 4.0, (0, 2): 0.75**2 + 9 + 1, (1, 2): 1.25**2 + 9 + 1}
@@ -95,7 +93,6 @@ def test_dispersed_is_eq_20_over_the_pairs_of_a_batch() -> None:
     assert float(o.dispersed(CODES, CLASSES, (2.5, 3.0), 6.0, 0.1)) == pytest.approx(np.mean(terms), rel=1e-6)
 
 
-@pytest.mark.slow
 def test_dispersed_superclasses_is_eq_25_over_the_pairs_of_a_batch() -> None:
     """Pair 01 shares class and superclass, 02 and 12 share the superclass alone, 3 is alone."""
     codes = np.vstack([CODES, [[-1.0, -1.0, -1.0]]]).astype(np.float32)
@@ -169,7 +166,6 @@ def double_precision() -> Iterator[None]:
     jax.config.update("jax_enable_x64", False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.usefixtures("double_precision")
 def test_the_gradient_is_the_finite_difference(name: str) -> None:
