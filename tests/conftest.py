@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from pathlib import Path
@@ -51,6 +52,11 @@ class OnlyModulesWithExamples:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(OnlyModulesWithExamples())
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not look at it after each test."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
