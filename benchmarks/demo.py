@@ -28,9 +28,10 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
+from relstudy.common.files import read_json
 from relstudy.common.hand_out import HandOut
 from relstudy.common.scales import SCALES
-from relstudy.common.tables import read_json, write_table
+from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows

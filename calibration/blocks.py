@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
-from relstudy.common.tables import Checked
 
 BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")

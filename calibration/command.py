@@ -216,7 +216,7 @@ def _write(result: Calibration, out: Path) -> None:
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
     from relstudy.calibration.plots import binary_against_graded, pictures
     from relstudy.calibration.ratings import read_ratings
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
 
     drawings = pictures(result)
     if binary is not None:

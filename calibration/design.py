@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
-from relstudy.common.tables import Checked, pair_keys
+from relstudy.common.tables import pair_keys
 from relstudy.common.wording import count_of
 
 

@@ -17,12 +17,13 @@ from scipy import stats
 
 from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
 from relstudy.common.groups import groups_of
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import Reading
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import Checked, pair_keys, read_table
+from relstudy.common.tables import pair_keys, read_table
 
 LEAST_RATERS = 3
 """Of fewer raters' times there is no interval."""

@@ -14,6 +14,7 @@ from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.pool import inside_pool
 from relstudy.calibration.qrels import is_qrels, read_qrels, without_negative
 from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import under_own_names
 from relstudy.common.known_scale import known_scale
@@ -22,7 +23,7 @@ from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair,
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
-from relstudy.common.tables import Checked, read_table, write_table
+from relstudy.common.tables import read_table, write_table
 from relstudy.common.wording import count_of
 
 COLUMNS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import Checked
 
 COLUMN = "set_aside"
 YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no", "", "none")

@@ -26,9 +26,9 @@ from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.two_way import Figure, Scale
 from relstudy.calibration.undecided import undecided_pairs
 from relstudy.calibration.variance import Progress, Scored, leave_one_out_figure, scored_rows, variance_figure
+from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
 from relstudy.common.hand_out import HandOut
-from relstudy.common.tables import Checked
 
 
 @dataclass(frozen=True)

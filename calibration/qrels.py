@@ -9,10 +9,10 @@ import re
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.packed import BROKEN, open_text, read_bytes, unpacked_name
 from relstudy.common.reading import Reading
-from relstudy.common.tables import Checked
 from relstudy.common.utf8 import decoded
 from relstudy.common.wording import count_of
 

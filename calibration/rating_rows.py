@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.blocks import rows_aside
+from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.known_scale import known_scale
 from relstudy.common.scales import KnownScale, Scale
-from relstudy.common.tables import Checked
 from relstudy.common.wording import count_of, listed
 
 MOST_ALIKE = 5

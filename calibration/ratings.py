@@ -16,6 +16,7 @@ from relstudy.calibration.left_out import COLUMN as SET_ASIDE
 from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.slots import refuse_slots, refuse_sorted
+from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
@@ -24,7 +25,7 @@ from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.shown import Shown
-from relstudy.common.tables import Checked, read_table
+from relstudy.common.tables import read_table
 
 REQUIRED = ("rater_id", "query_id", "result_id", "rating")
 NAMES = (

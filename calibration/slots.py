@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import Checked
 
 SORTED_PAIRS = (50, 20)
 """So many pairs with different ratings, all ordered alike, are taken for sorted slots: the first number for two raters,

@@ -191,7 +191,7 @@ def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
         file = files[fit.choice.system]
         fit.choice.mapping.write(output / f"{file}.json")
         if figures:
-            from relstudy.common.tables import write_text
+            from relstudy.common.files import write_text
             from relstudy.mapping.plots import mapping_figure
 
             picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)

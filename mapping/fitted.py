@@ -194,14 +194,14 @@ class FittedMapping:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the mapping as JSON."""
-        from relstudy.common.tables import write_json
+        from relstudy.common.files import write_json
 
         write_json(self.to_json(), path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> FittedMapping:
         """Read what `write` wrote."""
-        from relstudy.common.tables import read_json
+        from relstudy.common.files import read_json
 
         return cls.from_json(read_json(path), os.fspath(path))
 

@@ -12,7 +12,7 @@ from relstudy.calibration.pipeline import calibrate, variance_reduction
 from relstudy.calibration.plots import rater_lines, variance_by_mean
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.estimates import Estimate
-from relstudy.common.tables import write_text
+from relstudy.common.files import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 PANELS = (

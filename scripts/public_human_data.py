@@ -27,10 +27,11 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.calibration.judgments import write_judgments
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import check_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.console import print_table, progress
 from relstudy.common.estimates import Estimate
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked, write_table
+from relstudy.common.tables import write_table
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SHOWN = tuple(f"table-5-{number}" for number in range(3, 10))

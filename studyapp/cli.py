@@ -94,7 +94,7 @@ class LazyGroup(click.Group):
 def _told(error: Exception) -> str | None:
     """What to say where a disk or the database refused something; None for anything else."""
     if isinstance(error, OSError):
-        from relstudy.common.tables import FULL
+        from relstudy.common.files import FULL
 
         if error.errno in FULL:
             return f"the output cannot be written ({error.strerror})"

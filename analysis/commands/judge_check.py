@@ -36,7 +36,7 @@ def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.study import judge_file, read_judged_study
     from relstudy.analysis.scoring.options import ScoringOptions
-    from relstudy.common.tables import read_json
+    from relstudy.common.files import read_json
 
     options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
     path = judge_file(folder, name)

@@ -84,7 +84,7 @@ def paper_page_of(
 
 def write_page(page: Page, target: Path, beside: Path) -> list[str]:
     """Write a page, and its tables as CSV and LaTeX into the folder `beside`; the names of the CSV files."""
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
 
     write_text(page.html(), target)
     for table in page.tables():

@@ -125,7 +125,7 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
     from relstudy.analysis.planning.power import PlanOptions, plan_study
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
 
     if (choices["judgments"] is None) != (choices["scores"] is None):
         raise click.UsageError("--judgments and --scores belong together")

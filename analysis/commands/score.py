@@ -282,6 +282,6 @@ def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | 
 
 def _report(result: ScoreResult, path: str) -> None:
     from relstudy.analysis.report.page import score_page
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
 
     write_text(score_page(result), path)

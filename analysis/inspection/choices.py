@@ -11,9 +11,9 @@ import pandas as pd
 from relstudy.analysis.inspection.answers import read_answers
 from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command, described, remarks
 from relstudy.analysis.inspection.finding import Inspection
+from relstudy.common.checked import Checked
 from relstudy.common.reading import Reading
 from relstudy.common.records import NO, YES
-from relstudy.common.tables import Checked
 
 
 def labels_of(frame: pd.DataFrame, names: list[str]) -> dict[str, list[str]]:

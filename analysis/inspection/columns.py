@@ -10,9 +10,9 @@ import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
+from relstudy.common.checked import Checked
 from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import Checked
 
 NAMES = {
     "rater_id": (

@@ -8,7 +8,7 @@ from collections import Counter
 from relstudy.analysis.inspection.choices import choices_made, labels_of
 from relstudy.analysis.inspection.columns import answered_first, column_called, described, inspect_ratings, roles_of
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.common.tables import Checked
+from relstudy.common.checked import Checked
 from relstudy.common.wording import count_of
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command, column_called, remarks
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.common.tables import Checked
+from relstudy.common.checked import Checked
 from relstudy.common.wording import count_of
 
 TRIALS = ("1", "2", "9", "17")

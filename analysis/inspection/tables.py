@@ -21,9 +21,9 @@ from relstudy.analysis.inspection.columns import (
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
+from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import Checked
 from relstudy.common.wording import count_of
 from relstudy.mapping.scores.wide import is_no_system
 

@@ -19,8 +19,8 @@ from relstudy.analysis.inspection.columns import (
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.mturk import inspect_mturk
 from relstudy.analysis.inspection.surveys import inspect_prolific, inspect_qualtrics
+from relstudy.common.checked import Checked
 from relstudy.common.exports import FLATTENED
-from relstudy.common.tables import Checked
 from relstudy.common.wording import count_of
 
 ABOUT_ANSWERS = (

@@ -15,9 +15,11 @@ import pandas as pd
 
 from relstudy.calibration.qrels import is_qrels, read_qrels
 from relstudy.common.arguments import shown
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import read_json
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked, read_json, read_table
+from relstudy.common.tables import read_table
 
 OK = "ok"
 STATUSES = (OK, "refused", "unparsed", "off_scale", "error")

@@ -13,9 +13,10 @@ import pandas as pd
 from relstudy.analysis.linking.link import ScaleLink, link_scales
 from relstudy.calibration.design import with_design
 from relstudy.calibration.judgments import COLUMNS, Judgments
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR, PROBABILITIES
-from relstudy.common.tables import Checked, pair_keys
+from relstudy.common.tables import pair_keys
 from relstudy.mapping.scored_pairs import FitSettings
 
 SAME = 1e-9

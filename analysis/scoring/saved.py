@@ -30,9 +30,10 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import read_json, write_json
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale
-from relstudy.common.tables import pair_keys, read_json, write_json
+from relstudy.common.tables import pair_keys
 
 KIND = "relstudy comparison"
 VERSION = 3

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
-from relstudy.common.tables import replacing
 
 
 def gains(judgment: np.ndarray, scale: Scale) -> np.ndarray:

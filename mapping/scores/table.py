@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.files import replacing
 from relstudy.common.headers import under_own_names
 from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked, read_table, replacing, write_table
+from relstudy.common.tables import read_table, write_table
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
 from relstudy.mapping.scores.wide import read_numbers, read_wide
 

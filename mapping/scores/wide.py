@@ -10,10 +10,10 @@ import pandas as pd
 
 from relstudy.calibration import judgments, ratings
 from relstudy.common import pairs_table
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked
 
 OWN = {
     plain_name(name)

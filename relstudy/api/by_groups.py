@@ -16,12 +16,12 @@ from relstudy.api.fitting import Mappings, fitted, stated_options
 from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, refuse_unknown, scores_of, table_of
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side
 from relstudy.common.arguments import check_arguments
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError, UnknownName
 from relstudy.common.file_names import file_names
 from relstudy.common.groups import groups_of
 from relstudy.common.reading import Reading
 from relstudy.common.shown import Shown
-from relstudy.common.tables import Checked
 from relstudy.mapping.systems import by_group
 
 T = TypeVar("T")

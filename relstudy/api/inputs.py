@@ -11,13 +11,14 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
 from relstudy.common.arguments import shown
+from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import plain_name
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.tables import Checked, read_table
+from relstudy.common.tables import read_table
 from relstudy.mapping.scores.table import check_scores, read_scores
 
 Source = str | os.PathLike[str] | pd.DataFrame

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import plain_name
 from relstudy.common.packed import ENDING, MAGIC, open_binary, open_text
 from relstudy.common.records import cell_text, unwrapped
-from relstudy.common.tables import Checked
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked, read_table
+from relstudy.common.tables import read_table
 from relstudy.common.whole_ids import whole_ids
 
 MOST_GROUPS = 50

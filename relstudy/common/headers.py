@@ -10,7 +10,7 @@ import copy
 import re
 from collections.abc import Iterable
 
-from relstudy.common.tables import Checked
+from relstudy.common.checked import Checked
 
 
 def plain_name(name: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from relstudy.common.checked import Checked
 from relstudy.common.scales import (
     GRADES,
     MOST_VALUES,
@@ -18,7 +19,6 @@ from relstudy.common.scales import (
     read_scale,
     scale_named,
 )
-from relstudy.common.tables import Checked
 
 
 def on_the_steps(scale: Scale, values: np.ndarray) -> Scale:

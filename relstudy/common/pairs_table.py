@@ -9,9 +9,10 @@ from collections.abc import Container, Iterable
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import Checked
 from relstudy.common.headers import under_own_names
 from relstudy.common.probabilities import PAIR, check_one_a_pair, read_probabilities
-from relstudy.common.tables import Checked, read_table, write_table
+from relstudy.common.tables import read_table, write_table
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "paradigm", "source", "rank", "inclusion_probability", "block"),

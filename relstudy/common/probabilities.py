@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.common.tables import Checked
+from relstudy.common.checked import Checked
 
 PAIR = ["query_id", "result_id"]
 PROBABILITIES = ["inclusion_probability", "query_probability"]

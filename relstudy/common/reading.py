@@ -17,10 +17,10 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import MOST_NAMES, Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.records import NO, YES, chosen_label
 from relstudy.common.scales import Scale, stated_scale
-from relstudy.common.tables import MOST_NAMES, Checked
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.tables import Checked
+from relstudy.common.checked import Checked
 
 ANSWERS = ("rating", "number", "choices", "text", "value", "label")
 """Keys under which Label Studio, Argilla and MTurk keep what was answered."""

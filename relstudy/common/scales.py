@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import Checked
 
 SCALE_COLUMNS = ["scale_low", "scale_high", "scale_step"]
 MOST_VALUES = 1000

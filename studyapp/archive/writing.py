@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 

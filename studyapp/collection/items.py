@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import Checked, read_table
+from relstudy.common.tables import read_table
 from relstudy.studyapp.collection.image_files import can_be_shown
 
 if TYPE_CHECKING:

@@ -38,7 +38,8 @@ def export(
     """
     from relstudy.common.console import print_json, say
     from relstudy.common.errors import RelstudyError
-    from relstudy.common.tables import write_json, write_table
+    from relstudy.common.files import write_json
+    from relstudy.common.tables import write_table
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table

@@ -27,7 +27,7 @@ def lists(folder: Path, query_id: str, top: int, output: Path | None, as_json: b
     from dataclasses import asdict
 
     from relstudy.common.console import print_json, print_table, say
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.ranked_lists import ranked_lists, scale_of_judgments
 

@@ -33,7 +33,7 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     """
     from relstudy.common.console import progress, say
     from relstudy.common.errors import RelstudyError
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.starter import starter_toml
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import metadata
 

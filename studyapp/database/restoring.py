@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 from relstudy.studyapp.database.backup import copy_database, copy_rows, count_ratings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, is_full
 from relstudy.studyapp.database.store import Store

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_json, write_json
+from relstudy.common.files import read_json, write_json
 from relstudy.studyapp.demo.sizes import Size
 
 MARK = "demo.json"

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.console import progress
+from relstudy.common.files import write_json, write_text
 from relstudy.common.pairs_table import read_pairs
-from relstudy.common.tables import write_json, write_table, write_text
+from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.folder import claim
 from relstudy.studyapp.demo.in_process import run_command, without_database_url

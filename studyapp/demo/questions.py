@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relstudy.common.tables import write_text
+from relstudy.common.files import write_text
 from relstudy.studyapp.demo.sizes import Size
 
 STUDY = """\

@@ -9,7 +9,7 @@ from typing import Any
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 from relstudy.studyapp.judging.answer_log import AnswerLog
 from relstudy.studyapp.judging.asking import Interview, Question
 from relstudy.studyapp.judging.client import ChatClient

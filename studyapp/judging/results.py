@@ -11,9 +11,11 @@ import pandas as pd
 
 from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows
 from relstudy.calibration.qrels import is_qrels
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import write_json
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import Checked, write_json, write_table
+from relstudy.common.tables import write_table
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog

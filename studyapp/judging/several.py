@@ -13,8 +13,8 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.rated import judgments_with_ratings
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import read_json
 from relstudy.common.study_folder import table_in
-from relstudy.common.tables import read_json
 from relstudy.studyapp.judging.results import FOLDER, judge_files, write_judge
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.tables import replacing, write_table
+from relstudy.common.files import replacing
+from relstudy.common.tables import write_table
 from relstudy.studyapp.rendered.pictures.latent import Scene, draw_scenes
 from relstudy.studyapp.rendered.pictures.scenes import paint
 from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_closeness

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_json, write_json
+from relstudy.common.files import read_json, write_json
 from relstudy.studyapp.systems import SYSTEMS
 
 ENDINGS = (".csv", ".parquet")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from relstudy.common.damage import DAMAGED_ARRAYS
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 from relstudy.studyapp.collection.items import Collection, read_picture
 from relstudy.studyapp.systems.base import Progress
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from scipy import stats
 
 from relstudy.calibration.interfaces import rating_times, read_interfaces
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import Checked
 from relstudy.studyapp.cli import main
 from tests.calibration.interfaces import SECONDS, ratings_of
 

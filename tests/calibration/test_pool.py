@@ -8,8 +8,8 @@ from relstudy.calibration.judgments import Judgments, check_judgments
 from relstudy.calibration.pipeline import calibrate, notes_on, summary
 from relstudy.calibration.pool import pool_misses
 from relstudy.calibration.ratings import check_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.reach import REACH
-from relstudy.common.tables import Checked
 
 TABLE = pd.DataFrame(
     {

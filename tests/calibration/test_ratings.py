@@ -11,9 +11,9 @@ import pytest
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
-from relstudy.common.tables import Checked
 
 WriteTable = Callable[..., Path]
 

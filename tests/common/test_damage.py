@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.encoders.archive import Archive
 from relstudy.analysis.scoring.vectors import read_vectors
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_json
+from relstudy.common.files import read_json
 from relstudy.studyapp.systems.features import _read as read_features
 from relstudy.studyapp.systems.vectors import Vectors
 

@@ -17,19 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common import figures
+from relstudy.common.checked import Checked
 from relstudy.common.console import fail, print_json, print_table, progress, say
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.estimates import Estimate
-from relstudy.common.tables import (
-    Checked,
-    pair_keys,
-    read_json,
-    read_table,
-    replacing,
-    write_json,
-    write_table,
-    write_text,
-)
+from relstudy.common.files import read_json, replacing, write_json, write_text
+from relstudy.common.tables import pair_keys, read_table, write_table
 
 
 def written(tmp_path: Path, content: bytes, name: str = "t.csv") -> Path:

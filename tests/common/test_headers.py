@@ -7,10 +7,10 @@ import pytest
 
 from relstudy.calibration.judgments import check_judgments
 from relstudy.calibration.ratings import read_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.errors import TableError
 from relstudy.common.headers import under_own_names
 from relstudy.common.pairs_table import read_pairs
-from relstudy.common.tables import Checked
 
 
 def ratings(**columns: object) -> Checked:

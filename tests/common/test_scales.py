@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.known_scale import known_scale, on_the_steps, scale_of_values
 from relstudy.common.scales import SCALES, Scale, scale_named, stated_scale
-from relstudy.common.tables import Checked
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 
 from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 
 VERSION = 1
 

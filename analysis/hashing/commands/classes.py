@@ -32,7 +32,7 @@ def classes_command(
     from relstudy.analysis.hashing.metrics.class_distances import class_distances, class_distances_figure
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
     from relstudy.analysis.hashing.truth.labels import read_labels
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
 
     read, notes = codes_in(codes, form, bits)
     found = class_distances(read, read_labels(labels, notes=notes)[0], _names_in(labels))
@@ -109,7 +109,7 @@ def pictures_command(
     from relstudy.analysis.hashing.commands.deep import items_in
     from relstudy.analysis.hashing.metrics.hit_pictures import hit_pictures, rings, shown_of
     from relstudy.analysis.hashing.truth.relevance import check_sizes
-    from relstudy.common.tables import write_text
+    from relstudy.common.files import write_text
 
     truth, notes = TruthFiles(**truth_files).read()
     query_codes, codes, more = code_pair(queries, database, form, code_bits)

@@ -128,7 +128,7 @@ def health_command(
         health |= figures
     if figure is not None:
         from relstudy.analysis.hashing.metrics.plots import code_histogram
-        from relstudy.common.tables import write_text
+        from relstudy.common.files import write_text
 
         write_text(code_histogram(unique, alone=True), figure)
         say(f"wrote {figure}")

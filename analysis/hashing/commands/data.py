@@ -294,7 +294,7 @@ def write_array(target: str, array: np.ndarray) -> None:
     """Write an array as .npy, whole or not at all."""
     import numpy as np
 
-    from relstudy.common.tables import replacing
+    from relstudy.common.files import replacing
 
     with replacing(target) as beside, open(beside, "wb") as handle:
         np.save(handle, array, allow_pickle=False)

@@ -88,7 +88,7 @@ def look_up_command(
     }
     if figure is not None:
         from relstudy.analysis.hashing.metrics.plots import look_up_figure
-        from relstudy.common.tables import write_text
+        from relstudy.common.files import write_text
 
         write_text(look_up_figure(rows, alone=True), figure)
         say(f"wrote {figure}")

@@ -75,7 +75,7 @@ def write_rows(array: np.ndarray, path: Path, unit: bool) -> None:
 
     from relstudy.analysis.hashing.codes.arrays import row_blocks
     from relstudy.analysis.hashing.datasets.published import unit_length
-    from relstudy.common.tables import replacing
+    from relstudy.common.files import replacing
 
     kind = np.dtype(np.float32 if array.dtype == np.float32 else float) if unit else array.dtype
     with replacing(path) as beside, open(beside, "wb") as handle:

@@ -22,7 +22,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.figures import MUTED, SERIES, drawing, svg
-from relstudy.common.tables import write_text
+from relstudy.common.files import write_text
 
 MOST_PROBES = 1000
 """How many times the database's size the probes are drawn to."""

@@ -15,7 +15,7 @@ from jax import Array
 
 from relstudy.analysis.hashing.encoders.deep.network import Weights, outputs_of
 from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import replacing
+from relstudy.common.files import replacing
 
 Objective = Callable[[Array, Array, Array, Array], Array]
 """Loss of outputs (n, k), classes (n,), superclasses (n,) and the sharpness beta."""
