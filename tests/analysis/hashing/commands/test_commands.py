@@ -136,7 +136,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
     [
         (f"{TRUTH} --kind epsilon-ball", 2, "needs --training or --radius, one of them"),
         (f"{TRUTH} --kind epsilon-ball --training x.npy --radius 2", 2, "one of them"),
-        (f"{TRUTH} --kind epsilon-ball --radius nan", 1, "must be a number from 0, not nan"),
+        (f"{TRUTH} --kind epsilon-ball --radius nan", 2, "is no number to reckon with"),
         (f"{TRUTH} --kind epsilon-ball --training x.npy --neighbours 120", 1, "need more than 120 training vectors"),
         (f"{TRUTH} --kind k-nn --neighbours 101", 1, "k must be from 1 to the database size 100"),
         (f"{TRUTH} --kind k-nn --database narrow.npy", 1, "need the same width"),
