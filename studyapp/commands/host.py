@@ -6,25 +6,15 @@ from pathlib import Path
 
 import click
 
+from relstudy.studyapp.commands.server_options import server_options
+
 
 @click.command()
 @click.argument(
     "folders", type=click.Path(path_type=Path, file_okay=False), nargs=-1, required=True, metavar="FOLDER..."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free port.")
+@server_options
 @click.option("--url", default="", help="Public address of the host; a study's is URL/NAME. Default: where it listens.")
-@click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Number of processes.")
-@click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Threads in each process.")
-@click.option("--trusted-proxy", help="Address of the proxy in front whose X-Forwarded headers are believed.")
-@click.option(
-    "--per-address",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Most connections of one address in each process, the proxy excepted; 0: any number.",
-)
-@click.option("--quiet", is_flag=True, help="No log line for every request.")
 def host(
     folders: tuple[Path, ...],
     host: str,

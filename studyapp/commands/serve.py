@@ -6,23 +6,13 @@ from pathlib import Path
 
 import click
 
+from relstudy.studyapp.commands.server_options import server_options
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free port.")
-@click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Number of processes.")
-@click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Threads in each process.")
-@click.option("--trusted-proxy", help="Address of the proxy in front whose X-Forwarded headers are believed.")
+@server_options
 @click.option("--secure/--no-secure", default=None, help="Cookies for https only; default: by the study's url.")
-@click.option(
-    "--per-address",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Most connections of one address in each process, the proxy excepted; 0: any number.",
-)
-@click.option("--quiet", is_flag=True, help="No log line for every request.")
 @click.option("--preview", is_flag=True, help="Only show the pages, from the files as they are; nobody can rate.")
 @click.option("--reset-admin", is_flag=True, help="Forget the admin password and print a new one-time link.")
 def serve(
