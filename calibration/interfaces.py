@@ -20,10 +20,11 @@ from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
 from relstudy.common.groups import groups_of
+from relstudy.common.pairs_table import pair_rows
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import Reading
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import pair_keys, read_table
+from relstudy.common.tables import pair_keys
 
 LEAST_RATERS = 3
 """Of fewer raters' times there is no interval."""
@@ -83,7 +84,7 @@ def pairs_asked_alike(pairs: Path, judged: pd.DataFrame) -> Checked:
 
     Pairs of the other paradigm are missing from a part because they belong to another one, not for want of ratings.
     """
-    table = read_table(pairs, *PAIR)
+    table = pair_rows(pairs)
     if "paradigm" not in table.frame:
         return table
     paradigm = table.frame["paradigm"]

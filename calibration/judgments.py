@@ -16,7 +16,7 @@ from relstudy.calibration.qrels import is_qrels, read_qrels, without_negative
 from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.headers import under_own_names
+from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.known_scale import known_scale
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
@@ -241,7 +241,7 @@ def check_judgments(table: Checked, scale: Scale | None = None, *, odd: bool = T
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
     merged = int(repeated.sum())
-    notes = table.notes
+    notes = (*table.notes, *_two_columns(table))
     if merged:
         notes = (*notes, f"{count_of(merged, 'row')} with the judgment of an earlier row on the same pair: merged")
     return Judgments(frame, scale_of_judgments, merged=merged, notes=notes).of_pool()
@@ -316,6 +316,15 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
         notes=(*table.notes, *filter(None, (aside_note(table), merged_note(merged), alike, left)), note),
         ratings=decided[[*PAIR, *rater]].assign(**dict.fromkeys(RATED, decided["judgment"])).reset_index(drop=True),
     ).of_pool()
+
+
+def _two_columns(table: Checked) -> tuple[str, ...]:
+    """That there are ratings beside the judgments and that they have no part, as a sentence; none where it was stated
+    which column holds the judgments."""
+    stated = plain_name(table.labels.get("judgment", "judgment")) != "judgment"
+    if "rating" not in table.frame or stated:
+        return ()
+    return ("the column judgment is taken, and the column rating beside it has no part",)
 
 
 def _with_cut(table: Checked, scale: KnownScale) -> KnownScale:

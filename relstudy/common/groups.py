@@ -9,9 +9,9 @@ import pandas as pd
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import pair_rows
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import read_table
 from relstudy.common.whole_ids import whole_ids
 
 MOST_GROUPS = 50
@@ -39,25 +39,22 @@ def groups_of(
     Raises
     ------
     RelstudyError
-        where neither table has the column, or it has too many values
+        where neither table has the column, it has too many values, or the table of pairs has two for one pair
     """
     if column in judged:
         values = judged[column]
     else:
         there = pairs_file is not None and (not isinstance(pairs_file, Path) or pairs_file.is_file())
-        pairs = read_table(pairs_file, *PAIR).frame if pairs_file is not None and there else None
+        pairs = pair_rows(pairs_file).frame if pairs_file is not None and there else None
         if pairs is None or column not in pairs:
             columns = [name for name in judged if name not in PAIR]
             beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]
             raise RelstudyError(
                 f"{option}: there is no column {column!r} in {table}; there are: {', '.join(map(str, columns))}"
-                + (
-                    f"; and in {getattr(pairs_file, 'file', pairs_file)}: {', '.join(map(str, beside))}"
-                    if beside
-                    else ""
-                )
+                + (f"; and in {_name(pairs_file)}: {', '.join(map(str, beside))}" if beside else "")
             )
-        one = pairs[[*PAIR, column]].astype(dict.fromkeys(PAIR, "str")).drop_duplicates(PAIR)
+        one = pairs[[*PAIR, column]].drop_duplicates()
+        _refuse_two(one[one.duplicated(PAIR)], column, _name(pairs_file), option)
         values = judged[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
     values = whole_ids(values)
     text = values.astype("str").str.strip().mask(values.isna(), "")
@@ -69,6 +66,13 @@ def groups_of(
             f"{option} {column}: {number} values are too many; up to {MOST_GROUPS} groups are told apart"
         )
     return groups
+
+
+def _refuse_two(again: pd.DataFrame, column: str, file: str, option: str) -> None:
+    """Refuse pairs that a table puts into two groups."""
+    if len(again):
+        pair = f"query_id {again['query_id'].iloc[0]}, result_id {again['result_id'].iloc[0]}"
+        raise RelstudyError(f"{option} {column}: {file} has two values for one pair ({pair}); a pair is in one group")
 
 
 def _name(pairs: Path | Checked | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -136,12 +137,21 @@ def known_scale(
     ask : whether numbers that may mean that there was no answer (`odd_values`) are faults
     """
     given = values[np.isfinite(values)]
+    named = scale_named(name_column(table))
     if stated is not None:
-        return KnownScale(stated if slack else on_the_steps(stated, given), "stated", "as stated")
+        # what the table says of it decides nothing, so its faults do not count
+        own = read_scale(table.among(table.frame, table.rows)) or named
+        other = own is not None and (own.low, own.high) != (stated.low, stated.high)
+        note = f"as stated, where the table says {own.low:g} to {own.high:g}" if own and other else "as stated"
+        return KnownScale(stated if slack else on_the_steps(stated, given), "stated", note, other)
     scale = read_scale(table)
     if scale is not None:
-        return KnownScale(scale, "stated", "from the columns scale_low and scale_high")
-    scale = scale_named(name_column(table))
+        note = "from the columns scale_low and scale_high"
+        if named is None or (named.low, named.high) == (scale.low, scale.high):
+            return KnownScale(scale, "stated", note)
+        note = f"{note}, where the column scale says {name_column(table)!r}"
+        return KnownScale(scale, "stated", note, disputed=True)
+    scale = named
     if scale is not None:
         names = table.frame["scale"].astype("str").str.strip().mask(table.frame["scale"].isna(), "")
         table.add((names != "") & (names != name_column(table)), "scale", "rows of one table must be on one scale")
@@ -158,4 +168,6 @@ def known_scale(
             f"answer: {table.words.missing(f'{value:g}')} says so, and "
             f"{table.words.scale(f'{min(rest.min(), value):g}-{max(rest.max(), value):g}')} that it counts",
         )
-    return scale_of_values(rest, what, slack)
+    known = scale_of_values(rest, what, slack)
+    unread = name_column(table)
+    return replace(known, note=f"{known.note}; {unread!r} in the column scale names none") if unread else known

@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.common.checked import Checked
 from relstudy.common.headers import under_own_names
-from relstudy.common.probabilities import PAIR, check_one_a_pair, read_probabilities
+from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.tables import read_table, write_table
 
 COLUMNS = [
@@ -50,13 +50,13 @@ def read_pairs(
 
     Returns
     -------
-    DataFrame, one row a row of the file, with every column of COLUMNS and the file's others as they stood:
-    pair_id (text, each once; "QUERY|RESULT" where the file has no such column), query_id, result_id (text),
-    paradigm ("image", "text", or "" where unknown), source (text; several systems are joined by ";"),
-    rank (Int64, from 1), inclusion_probability, query_probability (float in (0, 1], NaN where unknown),
-    block ("base" or "unique", which is also the default), round (int from 1, which is also the default); where the file
-    has them: pool ("inside", which is also the default, or "outside"), page (Int64 from 1: which of its query's pages a
-    pair is shown on)
+    DataFrame, one row a pair and way of asking (a row that repeats an earlier one is left out), with every column of
+    COLUMNS and the file's others as they stood: pair_id (text, each once; "QUERY|RESULT" where the file has no such
+    column), query_id, result_id (text), paradigm ("image", "text", or "" where unknown), source (text; several systems
+    are joined by ";"), rank (Int64, from 1), inclusion_probability, query_probability (float in (0, 1], NaN where
+    unknown), block ("base" or "unique", which is also the default), round (int from 1, which is also the default);
+    where the file has them: pool ("inside", which is also the default, or "outside"), page (Int64 from 1: which of its
+    query's pages a pair is shown on)
 
     Raises
     ------
@@ -64,7 +64,8 @@ def read_pairs(
         when the file cannot be read
     TableError
         with every fault: missing columns or ids, other values than those above, one pair or one query with two
-        probabilities, a query's probability below that of one of its pairs
+        probabilities, a query's probability below that of one of its pairs, a pair twice in a paradigm with another
+        pair_id, source, rank, block, round, pool or page
     """
     table = under_own_names(read_table(path), (*COLUMNS, "pool", PAGE))
     table.require(*PAIR, *required)
@@ -92,10 +93,27 @@ def read_pairs(
         frame[column] = table.numbers(column, low=0, high=1, empty=True)
     read_probabilities(table, frame)
     check_one_a_pair(table, frame)
+    repeated = _repeated(table, frame)
     table.raise_faults()
+    frame = frame[~repeated].reset_index(drop=True)
     if "query_probability" not in frame:
         frame["query_probability"] = np.nan
     return frame[[*COLUMNS, *(name for name in frame if name not in COLUMNS)]]
+
+
+def pair_rows(path: str | os.PathLike[str] | Checked) -> Checked:
+    """A pairs table as it stands, unchecked but for its ids, which are text without blanks around.
+
+    Raises
+    ------
+    TableError
+        where query_id or result_id is missing or empty
+    """
+    table = under_own_names(read_table(path), (*COLUMNS, "pool", PAGE))
+    table.require(*PAIR)
+    named = table.among(table.frame.assign(**{name: table.texts(name) for name in PAIR}), table.rows)
+    table.raise_faults()
+    return named
 
 
 def round_column(number: int) -> str:
@@ -158,6 +176,19 @@ def one_row_per_source(frame: pd.DataFrame) -> pd.DataFrame:
     """
     several = frame.assign(source=pd.Series([sources_of(text) for text in frame["source"]], frame.index, object))
     return several.explode("source").dropna(subset="source").reset_index(drop=True)
+
+
+def _repeated(table: Checked, frame: pd.DataFrame) -> np.ndarray:
+    """Rows that repeat an earlier one of their pair and paradigm, bool [rows]; where they differ from it, they become
+    faults of the table."""
+    key = [*PAIR, "paradigm"]
+    repeated = frame.duplicated(key)
+    names = [name for name in (*COLUMNS, "pool", PAGE) if name in table.frame and name not in (*key, *PROBABILITIES)]
+    for name in names if repeated.any() else []:
+        values = pd.Series(pd.factorize(frame[name])[0], index=frame.index)
+        first = values.groupby([frame[each] for each in key], sort=False).transform("first")
+        table.add(values != first, name, "an earlier row has another value for this pair; keep one of them")
+    return repeated.to_numpy(dtype=bool)
 
 
 def _words(table: Checked, name: str, allowed: list[str], default: str) -> pd.Series:

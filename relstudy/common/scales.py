@@ -139,11 +139,13 @@ class KnownScale:
     scale : the scale
     how : "stated" (in columns or by an option), "named" (by a scale's name), or "values" (taken from the numbers)
     note : the same as a phrase, such as "taken from the judgments, which run from 0.8 to 4.9"
+    disputed : whether the table says something else, which the note tells
     """
 
     scale: Scale
     how: str
     note: str
+    disputed: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -169,8 +171,10 @@ class KnownScale:
         return replace(self, scale=replace(self.scale, stated_cut=float(cut)))
 
     def assumed(self) -> tuple[str, ...]:
-        """That the scale was taken from the numbers, as a sentence; none where somebody stated it."""
-        return (f"No scale is stated, so {self.scale.name} is assumed ({self.note}).",) if self.how == "values" else ()
+        """That the scale was taken from the numbers, or against what the table says, as a sentence; none elsewhere."""
+        if self.how == "values":
+            return (f"No scale is stated, so {self.scale.name} is assumed ({self.note}).",)
+        return (f"The scale is {self.scale.name} ({self.note}).",) if self.disputed else ()
 
     def sentence(self) -> str:
         """The scale, its cut and where they come from, in words."""
@@ -232,9 +236,10 @@ def read_scale(table: Checked) -> Scale | None:
     if not low[first] < high[first] or step[first] <= 0:
         table.fault("scale_high", "scale_low must be below scale_high, and scale_step above 0")
         return None
-    return Scale.between(
-        low[first], high[first], float(step[first]) if np.isfinite(step[first]) else None, name_column(table)
-    )
+    ends = low[first], high[first]
+    named = scale_named(name_column(table))
+    name = name_column(table) if named is None or (named.low, named.high) == ends else ""
+    return Scale.between(*ends, float(step[first]) if np.isfinite(step[first]) else None, name)
 
 
 def name_column(table: Checked) -> str:

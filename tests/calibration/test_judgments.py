@@ -173,7 +173,7 @@ def test_identical_judgments_are_merged_and_counted(table: WriteTable) -> None:
 
 
 def test_probabilities_are_joined_by_query_and_result(table: WriteTable) -> None:
-    pairs = table("pair_id,query_id,result_id,inclusion_probability\np,q,x,.5\nr,q,y,.25\nr2,q,y,.25", "pairs.csv")
+    pairs = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,y,.25\nq,y,.25", "pairs.csv")
     wanted = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"]})
     probabilities = pair_probabilities(wanted, pairs)
     assert probabilities.fillna(-1).to_dict("list") == {"inclusion_probability": [0.25, 0.5, -1]}
@@ -313,3 +313,12 @@ def test_qrels_with_half_grades_say_that_runs_are_not_measured_as_trec_eval_does
     judged = read_judgments(table("q 0 x 1.5\nq 0 y 0\nq 0 z 3", "half.qrels"))
     assert not judged.qrels
     assert "grades are not whole numbers, so measures are of the judged pairs alone (condensed)" in judged.notes
+
+
+def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_asked_for(table: WriteTable) -> None:
+    path = table("query_id,result_id,Judgment,rating\nq,x,4,1\nq,y,2,5\n")
+    read = read_judgments(path)
+    assert read.frame["judgment"].tolist() == [4.0, 2.0]
+    assert "the column judgment is taken, and the column rating beside it has no part" in read.told
+    asked = read_judgments(path, Reading.stated("judgment=rating", None, "1-5"))
+    assert asked.frame["judgment"].tolist() == [1.0, 5.0] and "no part" not in " ".join(asked.told)

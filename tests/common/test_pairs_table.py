@@ -11,6 +11,7 @@ import pytest
 
 from relstudy.analysis.report.inputs import read_study
 from relstudy.calibration.judgments import pair_probabilities
+from relstudy.common.checked import Checked
 from relstudy.common.errors import TableError
 from relstudy.common.pairs_table import COLUMNS, read_pairs, write_pairs
 from relstudy.studyapp.assignment.synchronisation import prepare
@@ -68,6 +69,15 @@ def test_what_one_stage_refuses_every_stage_refuses(
     with pytest.raises(TableError) as refused:
         READERS[reader](study)
     assert message in str(refused.value)
+
+
+def test_a_pair_twice_is_one_where_its_rows_agree_and_refused_where_they_do_not() -> None:
+    rows = pd.DataFrame({"query_id": "q", "result_id": "x", "source": "a", "rank": [None, None], "block": "base"})
+    assert len(read_pairs(Checked(rows, "pairs"))) == 1
+    assert len(read_pairs(Checked(rows.assign(paradigm=["image", "text"]), "pairs"))) == 2
+    for name, values in {"source": ["a", "b"], "rank": [None, 3], "block": ["base", ""], "pair_id": ["1", "2"]}.items():
+        with pytest.raises(TableError, match=rf"column {name}: .* an earlier row has another value for this pair"):
+            read_pairs(Checked(rows.assign(**{name: values}), "pairs"))
 
 
 def test_blanks_after_the_commas_change_nothing(study: Path) -> None:

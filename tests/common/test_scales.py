@@ -76,7 +76,7 @@ def test_the_columns_come_before_the_name_and_what_is_stated_before_both() -> No
     frame = pd.DataFrame({"rating": [1.0, 2.0], "scale": "0-3", "scale_low": "0", "scale_high": "6", "scale_step": "2"})
     values = frame["rating"].to_numpy()
     read = known_scale(Checked(frame, "t"), values, "ratings")
-    assert (read.scale.name, read.scale.values, read.how) == ("0-3", (0, 2, 4, 6), "stated")
+    assert (read.scale.name, read.scale.values, read.how) == ("0-6", (0, 2, 4, 6), "stated")
     named = known_scale(Checked(frame[["rating", "scale"]], "t"), values, "ratings")
     assert (named.scale.values, named.how) == ((0, 1, 2, 3), "named")
     stated = known_scale(Checked(frame, "t"), values, "ratings", stated_scale("0-10"))
@@ -132,3 +132,22 @@ def test_grades_with_halves_are_on_the_scale_from_zero_that_they_fill_and_not_on
     """Half-grades of 0-3 were put on 0-10, where no pair is relevant."""
     scale = scale_of_values(values, "ratings", slack).scale
     assert (scale.low, scale.high) == ends
+
+
+@pytest.mark.parametrize(
+    ("columns", "stated", "name", "said"),
+    [
+        ({"scale": "0-0.5-1"}, None, "1-4", "; '0-0.5-1' in the column scale names none)"),
+        ({"scale": "1-9"}, "1-5", "1-5", "The scale is 1-5 (as stated, where the table says 1 to 9)."),
+        ({"scale_low": 0, "scale_high": 6}, "1-5", "1-5", "The scale is 1-5 (as stated, where the table says 0 to 6)."),
+        ({"scale_low": 0, "scale_high": 6, "scale": "1-9"}, None, "0-6", "where the column scale says '1-9')."),
+        ({"scale_low": 0, "scale_high": 6, "scale": "stars"}, None, "stars", ""),
+    ],
+)
+def test_a_scale_against_what_the_table_says_is_told(
+    columns: dict[str, object], stated: str | None, name: str, said: str
+) -> None:
+    table = Checked(pd.DataFrame({"rating": [1.0, 4.0]}).assign(**columns), "ratings.csv")
+    known = known_scale(table, np.array([1.0, 4.0]), "ratings", stated_scale(stated) if stated else None)
+    assert known.scale.name == name
+    assert said in " ".join(known.assumed()) and bool(said) == bool(known.assumed())
