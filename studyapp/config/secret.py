@@ -24,10 +24,32 @@ def read_secret(folder: str | Path) -> bytes:
     if not path.exists():
         with contextlib.suppress(FileExistsError):  # another process was quicker
             write_private(path, secrets.token_hex(32), new=True)
-    text = path.read_text(encoding="ascii").strip()
+    text = read_private(path)
     if len(text) < 32:
         raise RelstudyError(f"{path}: the secret is too short; delete the file and a new one is made")
     return text.encode()
+
+
+def read_private(path: Path) -> str:
+    """The line that `write_private` wrote, without blanks around; "" where there is no file.
+
+    Raises
+    ------
+    RelstudyError
+        where it cannot be read, or holds what nobody wrote: zeros, as a power cut leaves them, would be a secret that
+        everybody knows
+    """
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise RelstudyError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError:
+        text = "\0"
+    if not text.isprintable():
+        raise RelstudyError(f"{path}: this file is damaged; remove it, and what it held is made anew")
+    return text
 
 
 def write_private(path: Path, text: str, *, new: bool = False) -> None:

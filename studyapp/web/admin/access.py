@@ -14,7 +14,7 @@ from werkzeug.security import check_password_hash, generate_password_hash
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import FIRST, account_of_link, choose_password, read_accounts
-from relstudy.studyapp.config.secret import write_private
+from relstudy.studyapp.config.secret import read_private, write_private
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import (
     become,
@@ -113,10 +113,7 @@ def _first_setup_holds(token: str) -> bool:
     folder = current_site().folder
     if (folder / "admin.hash").exists():
         return False
-    try:
-        expected = (folder / "admin.setup").read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return False
+    expected = read_private(folder / "admin.setup")
     return secrets.compare_digest(expected, hashlib.sha256(token.encode()).hexdigest())
 
 

@@ -20,9 +20,8 @@ from flask import abort, current_app, g, make_response, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import FIRST, Account, end_sessions, read_accounts
-from relstudy.studyapp.config.secret import write_private
+from relstudy.studyapp.config.secret import read_private, write_private
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.monitoring.audit_log import record
 from relstudy.studyapp.web import session
@@ -32,21 +31,12 @@ HOURS = 12
 TOLD = ("state", "count")  # fields of forms that the log tells
 
 
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return ""
-    except ValueError:
-        raise RelstudyError(f"{path}: this is no text; remove it, and let the password be chosen anew") from None
-
-
 def find_account(name: str) -> tuple[Account, Path] | None:
     """The account of a name, and the folder that it is kept in; the study's come before its host's."""
     here = current_site()
     if name == FIRST:
         first = Account(
-            FIRST, "owner", _text_of(here.folder / "admin.hash"), "", _text_of(here.folder / "admin.logout")
+            FIRST, "owner", read_private(here.folder / "admin.hash"), "", read_private(here.folder / "admin.logout")
         )
         return first, here.folder
     for folder in here.account_folders:

@@ -24,7 +24,7 @@ from relstudy.studyapp.config.accounts import (
 )
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
-from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
@@ -272,3 +272,16 @@ def test_a_hosts_link_for_a_password_opens_no_account_of_that_name_in_a_study(ma
     browser.send(browser.get(link).form(link), password=OTHER)
     assert browser.address == "/admin/login", "the study's anna has a password of her own"
     assert read_accounts(place)["anna"].password and not read_accounts(place)["anna"].setup
+
+
+@pytest.mark.slow
+def test_a_damaged_one_time_link_lets_nobody_in_and_is_told_in_the_log(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger("relstudy"), "propagate", True)
+    monkeypatch.setattr(made.app, "testing", False)
+    (made.folder / "admin.hash").unlink(missing_ok=True)
+    link = make_setup_link(made.folder)
+    (made.folder / "admin.setup").write_bytes(b"\xff" * 64)
+    assert link is not None and made.app.test_client().get(link).status_code == 503
+    assert "admin.setup: this file is damaged; remove it" in caplog.text and "Traceback" not in caplog.text
