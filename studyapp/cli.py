@@ -76,6 +76,12 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        from relstudy.common.terminal import plain_terminal
+
+        with plain_terminal():
+            return super().main(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         from relstudy.common.console import fail
         from relstudy.common.errors import RelstudyError

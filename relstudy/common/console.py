@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.terminal import for_bars
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -38,7 +39,9 @@ def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterato
     """Iterate with a progress bar on standard error; it appears after two seconds, and only on a terminal."""
     from tqdm import tqdm
 
-    return iter(tqdm(items, desc=what, total=total, delay=2, disable=None, leave=False, dynamic_ncols=True))
+    return iter(
+        tqdm(items, desc=what, total=total, delay=2, disable=None, file=for_bars(), leave=False, dynamic_ncols=True)
+    )
 
 
 def counter(what: str, total: int) -> tqdm[Any]:
@@ -46,7 +49,7 @@ def counter(what: str, total: int) -> tqdm[Any]:
     appears as that of `progress` does."""
     from tqdm import tqdm
 
-    return tqdm(desc=what, total=total, delay=2, disable=None, leave=False, dynamic_ncols=True)
+    return tqdm(desc=what, total=total, delay=2, disable=None, file=for_bars(), leave=False, dynamic_ncols=True)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from relstudy.common.terminal import shown_safely
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -47,7 +49,7 @@ class Shown:
         lines = [*textwrap.wrap(self.heading(), WIDTH), text, *more]
         for remark in _few(self.remarks()):
             lines += textwrap.wrap(remark, WIDTH, initial_indent="- ", subsequent_indent="  ")
-        return "\n".join(lines)
+        return shown_safely("\n".join(lines))
 
     def _repr_html_(self) -> str:
         table = self.overview()

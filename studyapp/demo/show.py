@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from relstudy.common.console import say
+from relstudy.common.terminal import for_bars
 
 
 @dataclass
@@ -64,7 +65,9 @@ class Stages:
         on_terminal = sys.stderr.isatty() and not self.quiet
         if on_terminal:
             form = "{desc} {bar:24} {percentage:3.0f}% {elapsed}" if units else "{desc} ... {elapsed}"
-            current.bar = tqdm(total=units or 1, desc=label, leave=False, dynamic_ncols=True, bar_format=form)
+            current.bar = tqdm(
+                total=units or 1, desc=label, leave=False, dynamic_ncols=True, file=for_bars(), bar_format=form
+            )
         self.log.append(f"{label}" + (f": {command}" if command else ""))
         try:
             yield current

@@ -12,6 +12,7 @@ import click
 from relstudy.analysis.hashing.commands.inputs import classes_in, vectors_in
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.terminal import for_bars
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +177,9 @@ class _EpochBar:
     def __init__(self, epochs: int) -> None:
         from tqdm import tqdm
 
-        self.bar = tqdm(desc="epochs", total=epochs, delay=2, disable=None, leave=False, dynamic_ncols=True)
+        self.bar = tqdm(
+            desc="epochs", total=epochs, delay=2, disable=None, leave=False, dynamic_ncols=True, file=for_bars()
+        )
 
     def __enter__(self) -> _EpochBar:
         return self
