@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import pandas as pd
-
 from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.beyond import beyond_notes
@@ -27,6 +25,7 @@ from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.console import progress
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class ScoringRun:
 
 def score_tables(
     judgments: Judgments,
-    tables: Sequence[tuple[str, pd.DataFrame]],
+    tables: Sequence[tuple[str, ScoreTable]],
     options: ScoringOptions,
     *,
     fitted: Mapping[str, FittedMapping],
@@ -87,7 +86,7 @@ def score_tables(
     Parameters
     ----------
     judgments : of people, on their scale
-    tables : what each is called, and its scores: system, query_id, result_id, score
+    tables : what each is called, and its scores
     fitted : mappings by system; others are fitted here
     stated : systems whose direction the options state ("*" for all)
     saved : a comparison among whose systems these are placed
@@ -105,7 +104,7 @@ def score_tables(
         tables, pairs, options, fitted, stated=stated,
         progress=lambda systems: progress(systems, "mapping", len(systems)),
     )  # fmt: skip
-    whole = [table for _, table in tables]
+    whole = [table.frame for _, table in tables]
     outside = [] if pool is None else pool.notes(whole, candidates, judgments.frame)
     outside += undecided_notes(whole, candidates, judgments)
     outside += [] if judge is not None else beyond_notes(whole, candidates, judgments)
@@ -119,9 +118,9 @@ def score_tables(
         within = Groups(grouping.column, grouping.apart, results, without)
     assisted = None
     if judge is not None:
-        by_system = {str(name): rows for table in whole for name, rows in table.groupby("system", sort=False)}
+        by_system = {name: rows for _, table in tables for name, rows in table.by_system()}
         assisted = assist_scores(pairs, candidates, by_system, judge, options)
-    read = [note for table in whole for note in table.attrs.get("notes", [])]
+    read = [note for _, table in tables for note in table.notes]
     helped = () if assisted is None else assisted.notes
     told = (*judgments.told, *read, *unmapped, *result.notes, *outside, *helped)
     result = replace(result, notes=told)

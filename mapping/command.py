@@ -17,9 +17,8 @@ from relstudy.common.wording import count_of, percent, span
 from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS, OTHER_NAMES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from relstudy.calibration.judgments import Judgments
+    from relstudy.mapping.scores.score_table import ScoreTable
     from relstudy.mapping.systems import SystemFit
 
 
@@ -131,14 +130,14 @@ def fit(
     judged = read_judgments(judgments, judgments_reading(stated))
     table = read_score_files(scores, leave_out=leave_out, only=only or None)
     options = FitOptions(method, folds, seed, weights, stated_directions(directions))
-    parts: dict[str, tuple[pd.DataFrame, Judgments]] = {"": (table, judged)}
+    parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}
     if by is not None:
         parts = by_group(table, judged, groups_of(judged.frame, by, Path(judgments).parent / "pairs.csv"))
     fitted = {}
     for name, (scored, part) in parts.items():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RuntimeWarning)
-            absent = set(table["system"]) - set(scored["system"])
+            absent = set(table.systems) - set(scored.systems)
             stated_here = {system: value for system, value in options.directions.items() if system not in absent}
             fits, notes = fit_systems(
                 *(scored, part, replace(options, directions=stated_here)),
@@ -146,7 +145,7 @@ def fit(
                 progress=lambda systems: progress(systems, "systems", len(systems)),
             )
         disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
-        fitted[name] = Fitted(fits, [*notes_on_scores(folder), *table.attrs["notes"], *part.notes, *notes], disagreeing)
+        fitted[name] = Fitted(fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing)
     folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
     for name, each in fitted.items():
         _write(each.fits, folders[name], figures)

@@ -16,6 +16,7 @@ from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS, OTHER_NAMES
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
 from relstudy.mapping.scores.directions import DIRECTIONS
+from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.selection import Choice, choose
 
 WEIGHTS = ("equal", "design")
@@ -99,7 +100,7 @@ def fits_as_json(fits: Sequence[SystemFit], notes: Sequence[str]) -> dict[str, A
 
 
 def fit_systems(
-    scores: pd.DataFrame,
+    scores: ScoreTable | pd.DataFrame,
     judgments: Judgments,
     options: FitOptions | None = None,
     *,
@@ -110,7 +111,7 @@ def fit_systems(
 
     Parameters
     ----------
-    scores : system, query_id, result_id, score, as `read_scores` gives it
+    scores : as `read_scores` gives them, or a DataFrame of the same columns
     files : what messages call the two tables
     progress : wraps the systems' names, to show how far it is
 
@@ -124,12 +125,10 @@ def fit_systems(
         where a system has no judged pair, or design weights are asked for and a probability is unknown
     """
     options = options or FitOptions()
-    pairs, notes = scored_and_judged(scores, judgments, files)
+    table = ScoreTable.of(scores)
+    pairs, notes = scored_and_judged(table, judgments, files)
     weights = _weights(pairs, options.weights, files[1])
-    directions = {
-        str(name): options.direction(str(name), scores.attrs.get("directions", {}))
-        for name in scores["system"].unique()
-    }
+    directions = {name: options.direction(name, table.directions) for name in table.systems}
     unknown = sorted(set(options.directions) - set(directions) - {"*"})
     if unknown:
         raise RelstudyError(
@@ -149,9 +148,7 @@ def fit_systems(
     return fits, notes
 
 
-def by_group(
-    scores: pd.DataFrame, judgments: Judgments, groups: np.ndarray
-) -> dict[str, tuple[pd.DataFrame, Judgments]]:
+def by_group(scores: ScoreTable, judgments: Judgments, groups: np.ndarray) -> dict[str, tuple[ScoreTable, Judgments]]:
     """Scores and judgments of each group of judged pairs, in order of the groups' names.
 
     A system that scores no pair of a group has no rows there, as one for pictures where the queries are texts.
@@ -163,13 +160,12 @@ def by_group(
     parts = {}
     for name in sorted(set(groups)):
         part = replace(judgments, frame=judgments.frame[groups == name].reset_index(drop=True))
-        inside = pair_keys(scores).isin(pair_keys(part.frame))
-        without = [str(system) for system in scores["system"].unique() if system not in set(scores["system"][inside])]
+        inside = pair_keys(scores.frame).isin(pair_keys(part.frame))
+        with_pairs = set(scores.frame["system"][inside])
+        without = [system for system in scores.systems if system not in with_pairs]
         if without:
             part = replace(part, notes=(*part.notes, f"{name}: no pair is scored by {', '.join(without)}"))
-        kept = scores[~scores["system"].isin(without)].reset_index(drop=True)
-        kept.attrs = scores.attrs
-        parts[str(name)] = (kept, part)
+        parts[str(name)] = (scores.only([system for system in scores.systems if system in with_pairs]), part)
     return parts
 
 
@@ -192,22 +188,22 @@ def _with_predictions(choice: Choice, pairs: pd.DataFrame, options: FitOptions, 
 
 
 def scored_and_judged(
-    scores: pd.DataFrame, judgments: Judgments, files: tuple[str, str]
+    scores: ScoreTable, judgments: Judgments, files: tuple[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """The scored pairs that are judged, and which systems do not score all of them."""
-    pairs = scores.merge(judgments.frame, on=["query_id", "result_id"], how="inner", suffixes=("", "_judged"))
+    pairs = scores.frame.merge(judgments.frame, on=["query_id", "result_id"], how="inner", suffixes=("", "_judged"))
     if pairs.empty:
         raise RelstudyError(
             f"{files[0]}: no scored pair is judged in {files[1]}; query_id and result_id must be written alike in both"
         )
     counts = pairs.groupby("system").size()
-    without = [str(name) for name in scores["system"].unique() if name not in counts.index]
+    without = [name for name in scores.systems if name not in counts.index]
     if without:
         raise RelstudyError(f"{files[0]}: no pair of system {without[0]!r} is judged in {files[1]}; leave it out")
     total = len(judgments)
     short = [f"{name} ({count})" for name, count in counts.items() if count < total]
     notes = [f"{files[1]}: of {total} judged pairs not all are scored by: {', '.join(short)}"] if short else []
-    runs = [name for name in scores.attrs.get("runs", []) if counts[name] < total]
+    runs = [name for name in scores.runs if counts[name] < total]
     if runs:
         notes.append(
             f"a judged pair that a run lacks has no part in its mapping here ({', '.join(runs)}); relstudy score ranks "

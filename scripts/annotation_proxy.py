@@ -46,9 +46,9 @@ def main() -> None:
     standards |= {name: proxy_scores(name, collection, folder, judged) for name in PROXIES}
     table: dict[str, dict[str, float]] = {}
     for path in sorted([*(folder / "scores").glob("*.csv"), *(folder / "scores").glob("*.parquet")]):
-        for system, rows in read_scores(path).groupby("system"):
+        for system, rows in read_scores(path).by_system():
             scores = judged[PAIR].merge(rows, on=PAIR, how="left")["score"].to_numpy(float)
-            table[str(system)] = {
+            table[system] = {
                 name: float(spearmanr(scores, values, nan_policy="omit").statistic)
                 for name, values in standards.items()
                 # a system that is itself the standard agrees with itself, which says nothing

@@ -81,7 +81,7 @@ def keep(demo: Path, kept: Path) -> None:
     judged = pd.read_csv(demo / "judgments.csv", dtype=str)[PAIR]
     tables = [kept / "scores" / f"{name}.csv" for name in SYSTEMS]
     for table in tables:
-        scores = read_scores(next((demo / "scores").glob(f"{table.stem}.*")))
+        scores = read_scores(next((demo / "scores").glob(f"{table.stem}.*"))).frame
         write_scores(scores.merge(judged, on=PAIR).assign(direction="higher"), table)
     note_computed(tables)  # a draw in a copy computes these systems itself, and does not take the tables for others'
 

@@ -33,8 +33,8 @@ DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa
 def load(folder: Path) -> pd.DataFrame:
     scores = pd.concat(
         [
-            read_scores(folder / "system_scores_tifa_release.csv", leave_out=["tifa_human_avg"]),
-            read_scores(folder / "system_scores_dsg_release.csv"),
+            read_scores(folder / "system_scores_tifa_release.csv", leave_out=["tifa_human_avg"]).frame,
+            read_scores(folder / "system_scores_dsg_release.csv").frame,
         ]
     )
     return scores.merge(read_judgments(folder / "ratings.csv").frame, on=["query_id", "result_id"])

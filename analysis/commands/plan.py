@@ -185,7 +185,7 @@ def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
 
     scores = read_scores(choices["scores"])
     systems = None if choices["systems"] is None else _two(choices["systems"], "--systems", str)
-    names = [str(name) for name in scores["system"].unique()]
+    names = scores.systems
     if len(names) < 2:
         raise RelstudyError(f"{choices['scores']}: two systems in one table are needed, and it holds {names[0]} alone")
     if systems is None and len(names) > 2:

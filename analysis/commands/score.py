@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.judgments import Judgments
     from relstudy.common.reading import Reading
+    from relstudy.mapping.scores.score_table import ScoreTable
 
 
 OPTION_GROUPS = {
@@ -154,8 +155,8 @@ def score(
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
-    first = tables[0][1]
-    first.attrs["notes"] = [*notes_on_scores(folder), *first.attrs.get("notes", [])]
+    (file, first), *others = tables
+    tables = [(file, first.with_notes(notes_on_scores(folder))), *others]
     by = choices["by"]
     run = score_tables(
         table, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
@@ -231,7 +232,7 @@ def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFram
     return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
 
 
-def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> pd.DataFrame:
+def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> ScoreTable:
     if path.endswith(".npy"):
         from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 

@@ -69,11 +69,11 @@ def _start(file: str) -> str:
 
 def _run(file: str) -> Inspection:
     scores = read_scores(file)
-    systems = ", ".join(map(str, scores["system"].unique()[:5]))
-    queries = count_of(scores["query_id"].nunique(), "query", "queries")
+    systems = ", ".join(scores.systems[:5])
+    queries = count_of(scores.frame["query_id"].nunique(), "query", "queries")
     sentence = f"a TREC run of {systems}: {len(scores)} results of {queries}"
     command = f"relstudy score {shlex.quote(file)} -j judgments.csv"
-    return Inspection(file, "run", sentence, uses=SCORE_USES, command=command)
+    return Inspection(file, "run", sentence, notes=scores.notes, uses=SCORE_USES, command=command)
 
 
 def _qrels(file: str) -> Inspection:

@@ -19,6 +19,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import score_files, table_in
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
 from relstudy.mapping.scores.table import read_score_files
 
 
@@ -79,16 +80,16 @@ def read_judged_study(
     judged = judgments_with_ratings(read_judgments(path), path)
     pairs = JudgedPairs.of(judged)
     files = score_files(folder)
-    scores = read_score_files(files) if files else pd.DataFrame(columns=["system", *PAIR, "score"])
+    scores = read_score_files(files) if files else ScoreTable(pd.DataFrame(columns=COLUMNS))
     by_system, lacking = {}, []
     wanted = pd.MultiIndex.from_arrays([table.query_id, table.result_id])
-    for name, rows in scores.groupby("system", sort=False):
+    for name, rows in scores.by_system():
         have = pd.MultiIndex.from_frame(rows[PAIR])
         if wanted.isin(have).all():
-            by_system[str(name)] = rows
+            by_system[name] = rows
         else:
-            lacking.append(str(name))
-    notes = []
+            lacking.append(name)
+    notes = list(scores.notes)
     if lacking:
         notes.append(
             f"Systems without a score for every pair that the judge was given have no part in this: "
@@ -96,10 +97,8 @@ def read_judged_study(
         )
     candidates: list[Candidate] = []
     if by_system:
-        kept = scores[scores["system"].isin(list(by_system))]
-        kept.attrs = scores.attrs
         known = {name: each for name, each in (fitted or {}).items() if name in by_system}
-        candidates, more = candidates_of([(str(folder / "scores"), kept)], pairs, options, known)
+        candidates, more = candidates_of([(str(folder / "scores"), scores.only(by_system))], pairs, options, known)
         notes += more
     ratings = path.parent / BESIDE
     rated = read_calibrated(ratings) if ratings.is_file() else None

@@ -17,6 +17,7 @@ from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.scores.score_table import ScoreTable
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,13 @@ class Pilot:
     Parameters
     ----------
     judgments : of its pairs
-    scores : system, query_id, result_id, score; its attrs name runs and directions by definition, as those of
-        `read_scores`
+    scores : as `read_scores` gives them, or a DataFrame of the same columns
     systems : the two to compare; None where `scores` holds two
     files : what messages call scores and judgments
     """
 
     judgments: Judgments
-    scores: pd.DataFrame
+    scores: ScoreTable | pd.DataFrame
     systems: Sequence[str] | None = None
     files: tuple[str, str] = ("the scores", "the judgments")
 
@@ -115,23 +115,23 @@ def piloted_studies(
     RelstudyError
         where there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
-    scores, files = pilot.scores, pilot.files
+    scores, files = ScoreTable.of(pilot.scores), pilot.files
     pairs = JudgedPairs.of(pilot.judgments)
     reason = pairs.weights_missing("design")
     if reason is not None and index != "pearson":
         raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
-    names = list(scores["system"].unique()) if pilot.systems is None else list(pilot.systems)
+    names = scores.systems if pilot.systems is None else list(pilot.systems)
     if len(names) != 2:
         systems_there = f"{names[0]} alone" if len(names) == 1 else f"{len(names)}; choose two of them"
         raise RelstudyError(f"two systems are compared, and {files[0]} holds {systems_there}")
-    definite = known_directions({}, scores.attrs.get("directions"))
+    definite = known_directions({}, scores.directions)
     both = []
     for name in names:
-        rows = scores[scores["system"] == name]
+        rows = scores.rows(name)
         if rows.empty:
             raise RelstudyError(f"{files[0]}: there is no system {name!r}")
         options = ScoringOptions(threshold=threshold)
-        both.append(candidate_of(pairs, name, rows, options, definite, name in scores.attrs.get("runs", ())))
+        both.append(candidate_of(pairs, name, rows, options, definite, name in scores.runs))
     used = both[0].used & both[1].used
     if len(np.unique(pairs.query[used])) < 2:
         raise RelstudyError(
@@ -148,7 +148,7 @@ def piloted_studies(
         second,
         ratings_each,
         (
-            *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *scores.attrs.get("notes", ())),
+            *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *scores.notes),
             *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +25,10 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.groups import groups_of
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR
-from relstudy.common.study_folder import score_files
+from relstudy.common.study_folder import notes_on_scores, score_files
 from relstudy.common.tables import read_table
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
+from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import read_scores
 
 
@@ -55,7 +56,7 @@ class StudyTables:
     ----------
     title : what the study calls itself, else its folder's name
     judgments : as `read_judgments` gives them
-    scores : system, query_id, result_id, score of the judged pairs
+    scores : of the judged pairs, or of all pairs where judgments are TREC qrels
     mappings : fitted mappings by system
     ratings : the ratings, with a column `calibrated` (float) where it is known; None where there are none
     raters : as the file holds them, as text; None where there is none
@@ -63,8 +64,6 @@ class StudyTables:
     files : every file read, in order of name
     notes : what a person should know, one sentence each
     truth : estimates beside their true values, where the study was simulated and these are known; else None
-    directions : "higher" or "lower" by system, where scores are so by definition
-    runs : systems whose scores are a TREC run's
     items : what queries and results are, as collection.csv says; None without it
     pool : the results that pairs could be drawn from, where there was a pool; else None
     whole_scores : where there was a pool, every score table whole, what lies outside included; else what it has of the
@@ -74,7 +73,7 @@ class StudyTables:
 
     title: str
     judgments: Judgments
-    scores: pd.DataFrame
+    scores: ScoreTable
     mappings: Mapping[str, FittedMapping]
     ratings: Ratings | None
     raters: pd.DataFrame | None
@@ -83,8 +82,6 @@ class StudyTables:
     notes: tuple[str, ...] = ()
     truth: pd.DataFrame | None = None
     comparison: SavedComparison | None = None
-    directions: Mapping[str, str] = field(default_factory=dict)
-    runs: tuple[str, ...] = ()
     items: Items | None = None
     pool: Pool | None = None
     whole_scores: tuple[pd.DataFrame, ...] = ()
@@ -154,7 +151,7 @@ def read_study(
         title=reader.title(),
         judgments=judged,
         scores=scores,
-        mappings=reader.mappings(set(scores["system"])),
+        mappings=reader.mappings(set(scores.systems)),
         ratings=ratings,
         raters=reader.table("raters.csv", "rater_id"),
         pairs=reader.pairs(),
@@ -162,8 +159,6 @@ def read_study(
         notes=tuple(notes),
         truth=reader.table("truth/recovered.csv", "quantity", "system", "true", "recovered"),
         comparison=comparison,
-        directions=reader.directions,
-        runs=tuple(reader.runs),
         items=items,
         pool=reader.pool,
         whole_scores=tuple(reader.whole),
@@ -174,8 +169,6 @@ class _Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[InputFile] = []
-        self.directions: dict[str, str] = {}
-        self.runs: list[str] = []
         self.pool = Pool.beside(folder / "judgments.csv")
         self.whole: list[pd.DataFrame] = []
 
@@ -244,12 +237,12 @@ class _Reader:
         notes.append("Options and mapped scores are those of comparison.json, except where you stated others.")
         return comparison
 
-    def scores(self, judgments: Judgments, notes: list[str], least: float) -> pd.DataFrame:
+    def scores(self, judgments: Judgments, notes: list[str], least: float) -> ScoreTable:
         folder = self.folder / "scores"
         files = score_files(self.folder)
         if not files:
             raise RelstudyError(f"{folder}: there is no score table; the report needs at least one system's scores")
-        parts: list[pd.DataFrame] = []
+        parts: list[ScoreTable] = []
         seen: dict[str, str] = {}
         judged = judgments.frame
         wanted = pd.MultiIndex.from_frame(judged[PAIR])
@@ -257,25 +250,26 @@ class _Reader:
         counts: dict[str, int] = {}
         for file in files:
             table = read_scores(self.note(file))
-            for system in table["system"].unique():
+            for system in table.systems:
                 if system in seen:
                     raise RelstudyError(f"{file}: a system named {system!r} was already read from {seen[system]}")
-                seen[str(system)] = file.name
-            self.directions |= table.attrs["directions"]
-            self.runs += table.attrs["runs"]
+                seen[system] = file.name
+            frame = table.frame
             if self.pool is not None:
-                self.whole.append(table)
-            pairs = pd.MultiIndex.from_frame(table[PAIR])
+                self.whole.append(frame)
+            pairs = pd.MultiIndex.from_frame(frame[PAIR])
             of_pairs = pairs.isin(wanted)
             if self.pool is None and blank is not None and len(blank):
-                self.whole.append(table[of_pairs | pairs.isin(blank)])
-            counts |= {str(name): int(count) for name, count in table.loc[of_pairs, "system"].value_counts().items()}
-            parts.append(table if judgments.qrels else table[of_pairs])  # a run is measured whole
-        scores = pd.concat(parts, ignore_index=True)
+                self.whole.append(frame[of_pairs | pairs.isin(blank)])
+            counts |= {str(name): int(count) for name, count in frame.loc[of_pairs, "system"].value_counts().items()}
+            # a run is measured whole
+            parts.append(table if judgments.qrels else replace(table, frame=frame[of_pairs]))
+        scores = ScoreTable.joined(parts)
+        notes += [*notes_on_scores(self.folder), *scores.notes]
         kept = []
         for system in seen:
             count = counts.get(system, 0)
-            if count and (count >= least * len(judged) or system in self.runs):
+            if count and (count >= least * len(judged) or system in scores.runs):
                 kept.append(system)
             else:
                 notes.append(
@@ -286,7 +280,7 @@ class _Reader:
                 f"{folder}: no system scores half of the {len(judged)} judged pairs; check that query_id and result_id "
                 "are written alike in the scores and in the judgments"
             )
-        return scores[scores["system"].isin(kept)].reset_index(drop=True)
+        return scores.only(kept)
 
     def mappings(self, systems: set[str]) -> dict[str, FittedMapping]:
         files = mapping_files(self.folder / "mappings")

@@ -111,10 +111,10 @@ def _candidates(
     tables: StudyTables, pairs: JudgedPairs, options: ScoringOptions, progress: Progress[tuple[str, str]]
 ) -> list[Candidate]:
     """Every system with its mapped scores: as the comparison has them where scores and choices are the same."""
-    directions = known_directions(tables.mappings, tables.directions)
+    directions = known_directions(tables.mappings, tables.scores.directions)
     plain = [
-        candidate_of(pairs, str(name), rows, options, directions, str(name) in tables.runs)
-        for name, rows in tables.scores.groupby("system", sort=False)
+        candidate_of(pairs, name, rows, options, directions, name in tables.scores.runs)
+        for name, rows in tables.scores.by_system()
     ]
     scored_before = {} if tables.comparison is None else {each.name: each for each in tables.comparison.candidates}
     same_fits = tables.comparison is not None and _fits_of(tables.comparison.options) == _fits_of(options)

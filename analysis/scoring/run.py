@@ -31,6 +31,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.scores.score_table import ScoreTable
 
 __all__ = ["ScoringOptions", "score_candidates", "score_systems"]
 
@@ -39,7 +40,7 @@ CONSTANT = "the mapping is constant: no monotone relation was found"
 
 def score_systems(
     judgments: Judgments | pd.DataFrame,
-    scores: pd.DataFrame,
+    scores: ScoreTable | pd.DataFrame,
     mapped: Mapping[str, MappedScores] | None = None,
     options: ScoringOptions | None = None,
 ) -> ScoreResult:
@@ -48,7 +49,7 @@ def score_systems(
     Parameters
     ----------
     judgments : as `relstudy.calibration.judgments.read_judgments` gives them, or a DataFrame of theirs
-    scores : system, query_id, result_id, score, as `relstudy.mapping.scores.table.read_scores` gives it
+    scores : as `relstudy.mapping.scores.table.read_scores` gives them, or a DataFrame of the same columns
     mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
     options : threshold, weights, coverage policy, bootstrap
 
@@ -69,11 +70,10 @@ def score_systems(
     """
     options = options or ScoringOptions()
     pairs = JudgedPairs.of(judgments)
-    directions = known_directions({}, scores.attrs.get("directions"))
-    runs = scores.attrs.get("runs", [])
+    table = ScoreTable.of(scores)
+    directions = known_directions({}, table.directions)
     candidates = [
-        candidate_of(pairs, str(name), group, options, directions, name in runs)
-        for name, group in scores.groupby("system", sort=False)
+        candidate_of(pairs, name, rows, options, directions, name in table.runs) for name, rows in table.by_system()
     ]
     given = mapped or {}
     return score_candidates(pairs, [with_mapping(each, given.get(each.name)) for each in candidates], options)

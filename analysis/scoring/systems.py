@@ -13,12 +13,13 @@ from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.score_table import ScoreTable
 
 Progress = Callable[[Sequence[Candidate]], Iterable[Candidate]]
 
 
 def candidates_of(
-    tables: Iterable[tuple[str, pd.DataFrame]],
+    tables: Iterable[tuple[str, ScoreTable | pd.DataFrame]],
     pairs: JudgedPairs,
     options: ScoringOptions,
     fitted: Mapping[str, FittedMapping] | None = None,
@@ -30,8 +31,7 @@ def candidates_of(
 
     Parameters
     ----------
-    tables : what messages call a table, and the table: system, query_id, result_id, score; its attrs name runs and
-        directions by definition, as those of `read_scores`
+    tables : what messages call a table, and the table, as `read_scores` gives it, or a DataFrame of the same columns
     fitted : fitted mappings by system; a system without one is mapped by `options.method`
     stated : systems whose direction was stated, "*" for all: a name that is not there is refused
     progress : wraps the systems as they are mapped
@@ -47,13 +47,13 @@ def candidates_of(
     """
     fitted = fitted or {}
     candidates: dict[str, Candidate] = {}
-    for file, table in tables:
-        directions = known_directions(fitted, table.attrs.get("directions"))
-        runs = table.attrs.get("runs", ())
-        for name, rows in table.groupby("system", sort=False):
-            if str(name) in candidates:
+    for file, scores in tables:
+        table = ScoreTable.of(scores)
+        directions = known_directions(fitted, table.directions)
+        for name, rows in table.by_system():
+            if name in candidates:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
-            candidates[str(name)] = candidate_of(pairs, str(name), rows, options, directions, name in runs)
+            candidates[name] = candidate_of(pairs, name, rows, options, directions, name in table.runs)
     for name in sorted(set(stated) - {"*"}):
         if name not in candidates:
             raise RelstudyError(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.scores.score_table import ScoreTable
 
 SIMILARITIES = ("cosine", "dot", "euclidean")
 
@@ -78,7 +79,7 @@ def vector_scores(
     queries: pd.DataFrame | None = None,
     similarity: str = "cosine",
     system: str = "vectors",
-) -> pd.DataFrame:
+) -> ScoreTable:
     """Score pairs by the similarity of their vectors; pairs without both vectors are left out.
 
     Parameters
@@ -89,13 +90,13 @@ def vector_scores(
 
     Returns
     -------
-    DataFrame[system, query_id, result_id, score]; its attrs say, as `read_scores` does, that higher is better
+    ScoreTable, of which it is known that higher is better
 
     Examples
     --------
     >>> vectors = pd.DataFrame([[1.0, 0.0], [1.0, 1.0]], index=["a", "b"])
     >>> pairs = pd.DataFrame({"query_id": ["a"], "result_id": ["b"]})
-    >>> vector_scores(pairs, vectors)["score"].round(4).tolist()
+    >>> vector_scores(pairs, vectors).frame["score"].round(4).tolist()
     [0.7071]
     """
     if similarity not in SIMILARITIES:
@@ -117,7 +118,7 @@ def vector_scores(
             lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
             score = np.divide(score, lengths, out=np.zeros_like(score), where=lengths > 0)
     kept = pairs.loc[has_vectors, ["query_id", "result_id"]]
-    table = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "system": system,
             "query_id": kept["query_id"].to_numpy(),
@@ -125,5 +126,4 @@ def vector_scores(
             "score": score,
         }
     )
-    table.attrs |= {"runs": [], "directions": {system: "higher"}, "notes": []}
-    return table
+    return ScoreTable(frame, {system: "higher"})

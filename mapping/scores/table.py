@@ -7,8 +7,7 @@ system) and a TREC run. One form is given back: long, ids as text, every score f
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,10 +20,11 @@ from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import read_table, write_table
+from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
+from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
 from relstudy.mapping.scores.wide import read_numbers, read_wide
 
-COLUMNS = ["system", "query_id", "result_id", "score"]
 RUN_ENDINGS = (".run", ".trec")
 
 
@@ -34,7 +34,7 @@ def read_scores(
     leave_out: Collection[str] = (),
     only: Collection[str] | None = None,
     system: str | None = None,
-) -> pd.DataFrame:
+) -> ScoreTable:
     """Read a score table.
 
     Parameters
@@ -46,12 +46,10 @@ def read_scores(
 
     Returns
     -------
-    DataFrame with columns system, query_id, result_id (text) and score (float64, finite), in the order of the file.
-    `frame.attrs["runs"]` lists the systems of a TREC run, whose results are all that these retrieved;
-    `frame.attrs["directions"]` holds "higher" or "lower" by system where it is known which scores are better: of a
-    run, and where the table has a column `direction`. `frame.attrs["notes"]` lists what a person should know, one
-    sentence each: columns left out because they are not numbers, empty cells of a wide table (a result that the system
-    did not return), repeated rows that were merged.
+    ScoreTable, whose frame holds system, query_id, result_id (text) and score (float64, finite), in the order of the
+    file. Directions are known of a run, and where the table has a column `direction`. The notes say which columns were
+    left out because they are not numbers, which cells of a wide table are empty (a result that the system did not
+    return), and how many repeated rows were merged.
 
     Raises
     ------
@@ -66,15 +64,15 @@ def read_scores(
     frame = parse_run(content, file)
     if system is not None:
         frame["system"] = system
-    chosen = _Choice(file, set(leave_out), None if only is None else set(only))
+    chosen = SystemChoice(file, leave_out, only)
     chosen.check(frame["system"].unique())
     if "row" not in frame:
         frame["row"] = np.arange(len(frame)) + 1
     taken = frame if chosen.everything else frame[frame["system"].map(chosen.takes).to_numpy(dtype=bool)]
-    finished = _finished(frame.drop(columns="rank"), chosen, rank_notes(taken))
+    notes = rank_notes(taken)
+    finished = _finished(frame.drop(columns="rank"), chosen, notes)
     systems = [str(name) for name in finished["system"].unique()]
-    finished.attrs |= {"runs": systems, "directions": dict.fromkeys(systems, "higher")}
-    return finished
+    return ScoreTable(finished, dict.fromkeys(systems, "higher"), tuple(systems), tuple(notes))
 
 
 def read_score_files(
@@ -82,7 +80,7 @@ def read_score_files(
     *,
     leave_out: Collection[str] = (),
     only: Collection[str] | None = None,
-) -> pd.DataFrame:
+) -> ScoreTable:
     """Read several score tables as one; as `read_scores`, whose notes, runs and directions are joined.
 
     Raises
@@ -92,11 +90,11 @@ def read_score_files(
     """
     if len(paths) == 1:
         return read_scores(paths[0], leave_out=leave_out, only=only)
-    tables: list[pd.DataFrame] = []
+    tables: list[ScoreTable] = []
     file_of: dict[str, str] = {}
     for path in paths:
         table = read_scores(path)
-        for name in table["system"].unique():
+        for name in table.systems:
             if name in file_of:
                 raise RelstudyError(
                     f"{os.fspath(path)}: a system named {name!r} was already read from {file_of[name]}; systems need "
@@ -104,36 +102,23 @@ def read_score_files(
                 )
             file_of[name] = os.fspath(path)
         tables.append(table)
-    chosen = _Choice(", ".join(os.fspath(path) for path in paths), set(leave_out), None if only is None else set(only))
-    chosen.check(file_of)
-    joined = pd.concat(tables, ignore_index=True)
-    if not chosen.everything:
-        joined = joined[joined["system"].map(chosen.takes).to_numpy(dtype=bool)].reset_index(drop=True)
-    if joined.empty:
-        raise RelstudyError(f"{chosen.file}: no score is left; a system with at least one scored pair is needed")
-    joined.attrs = {
-        "notes": [note for table in tables for note in table.attrs["notes"]],
-        "runs": [name for table in tables for name in table.attrs["runs"]],
-        "directions": {name: value for table in tables for name, value in table.attrs["directions"].items()},
-    }
-    return joined
+    file = ", ".join(os.fspath(path) for path in paths)
+    return SystemChoice(file, leave_out, only).of(ScoreTable.joined(tables))
 
 
-def check_scores(
-    table: Checked, *, leave_out: Collection[str] = (), only: Collection[str] | None = None
-) -> pd.DataFrame:
+def check_scores(table: Checked, *, leave_out: Collection[str] = (), only: Collection[str] | None = None) -> ScoreTable:
     """Check a long or wide table that is already in memory; see `read_scores`.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"query_id": ["q"], "result_id": ["x"], "new": [0.5]})
-    >>> check_scores(Checked(frame, "scores")).values.tolist()
+    >>> check_scores(Checked(frame, "scores")).frame.values.tolist()
     [['new', 'q', 'x', 0.5]]
     """
     table = _named(table)
     table.require(*PAIR)
     notes = [f"{table.file}: {note}" for note in table.notes]
-    chosen = _Choice(table.file, set(leave_out), None if only is None else set(only))
+    chosen = SystemChoice(table.file, leave_out, only)
     if {"system", "score"} <= set(table.frame.columns):
         frame = _read_long(table)
         chosen.check(frame["system"].unique())
@@ -141,8 +126,7 @@ def check_scores(
         chosen.check(name for name in table.frame.columns if name not in PAIR)
         frame = read_wide(table, chosen.takes, chosen.only is not None, notes)
     finished = _finished(frame, chosen, notes)
-    finished.attrs |= {"runs": [], "directions": _directions(table, set(finished["system"].unique()))}
-    return finished
+    return ScoreTable(finished, _directions(table, set(finished["system"].unique())), notes=tuple(notes))
 
 
 def _named(table: Checked) -> Checked:
@@ -165,50 +149,22 @@ def _directions(table: Checked, systems: set[str]) -> dict[str, str]:
     return dict(zip(stated["system"], stated["direction"], strict=True))
 
 
-def _finished(frame: pd.DataFrame, chosen: _Choice, notes: list[str]) -> pd.DataFrame:
+def _finished(frame: pd.DataFrame, chosen: SystemChoice, notes: list[str]) -> pd.DataFrame:
     """Chosen systems only, each pair once, ids as text; `frame` holds each score's row in its file as `row`."""
     if not chosen.everything:
         frame = frame[frame["system"].map(chosen.takes).to_numpy(dtype=bool)]
-    if frame.empty:
-        raise RelstudyError(f"{chosen.file}: no score is left; a system with at least one scored pair is needed")
+    chosen.refuse_none(len(frame))
     refuse_controls(frame["system"].unique(), chosen.file, "a system")
     frame = _merge_doubles(frame, chosen.file, notes)
     for column in ("system", "query_id", "result_id"):
         frame[column] = frame[column].astype("str")
-    frame = frame[COLUMNS].reset_index(drop=True)
-    frame.attrs["notes"] = notes
-    return frame
+    return frame[COLUMNS].reset_index(drop=True)
 
 
 def _is_run(file: str, content: bytes) -> bool:
     """By its first line; a broken first line of a file named as a run is a fault of the run and not of a table."""
     named = unpacked_name(file).endswith(RUN_ENDINGS) and b"," not in content.partition(b"\n")[0]
     return named or looks_like_run(content[:65536])
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """Which systems to read."""
-
-    file: str
-    leave_out: set[str]
-    only: set[str] | None
-
-    @property
-    def everything(self) -> bool:
-        return not self.leave_out and self.only is None
-
-    def takes(self, system: str) -> bool:
-        return system not in self.leave_out and (self.only is None or system in self.only)
-
-    def check(self, systems: Iterable[object]) -> None:
-        have = {str(name) for name in systems}
-        unknown = sorted((self.leave_out | (self.only or set())) - have)
-        if unknown:
-            raise RelstudyError(
-                f"{self.file}: there is no system {unknown[0]!r} to choose or leave out; there are: "
-                f"{', '.join(sorted(have))}"
-            )
 
 
 def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:

@@ -278,7 +278,7 @@ def fit_by(
     groups = {}
     values_of = groups_of(judged.frame, column, beside, option="by")
     for name, (scored, part) in by_group(table, judged, values_of).items():
-        absent = set(table["system"]) - set(scored["system"])
+        absent = set(table.systems) - set(scored.systems)
         here = {system: value for system, value in stated.directions.items() if system not in absent}
         groups[name] = fitted(scored, part, replace(stated, directions=here), (scores_name, judgments_name))
     return MappingGroups(column, groups)

@@ -164,7 +164,7 @@ class CalibratedPanel(Shown):
             where there is no such rater, or no other
         """
         check_arguments(CalibratedPanel.compare, locals())
-        tables = [] if scores is None else [scores_of(scores, None, (), None)[0]]
+        tables = [] if scores is None else [scores_of(scores)[0].frame]
         return comparison.compare_rater(self.calibration, str(rater), tables).as_json()
 
     def plot(self, kind: str = "raters") -> Figure:

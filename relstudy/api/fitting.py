@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from relstudy.calibration.judgments import Judgments
     from relstudy.common.estimates import Estimate
+    from relstudy.mapping.scores.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,7 +180,7 @@ def stated_options(
     return FitOptions(method, folds, seed, weights, {"*": direction} if isinstance(direction, str) else direction or {})
 
 
-def fitted(scores: pd.DataFrame, judged: Judgments, options: FitOptions, names: tuple[str, str]) -> Mappings:
+def fitted(scores: ScoreTable, judged: Judgments, options: FitOptions, names: tuple[str, str]) -> Mappings:
     """Mappings from tables that were read; `names` are what messages call scores and judgments."""
     fits, notes = fit_systems(scores, judged, options, files=names)
-    return Mappings(tuple(fits), (*scores.attrs.get("notes", []), *judged.notes, *notes))
+    return Mappings(tuple(fits), (*scores.notes, *judged.notes, *notes))

@@ -19,6 +19,8 @@ from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table
+from relstudy.mapping.scores.choice import SystemChoice
+from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import check_scores, read_scores
 
 Source = str | os.PathLike[str] | pd.DataFrame
@@ -148,20 +150,14 @@ def scores_of(
     columns: Columns | None = None,
     leave_out: tuple[str, ...] = (),
     only: tuple[str, ...] | None = None,
-) -> tuple[pd.DataFrame, str]:
-    """A long score table from a path, a DataFrame, or one of either for each system's name; and what to call it."""
+) -> tuple[ScoreTable, str]:
+    """A score table from a path, a DataFrame, or one of either for each system's name; and what to call it."""
     if isinstance(scores, Mapping):
         if not scores:
             raise RelstudyError("the scores: there is no system; a table for each system's name is needed")
         refuse_controls(scores, "the scores", "a system")
-        parts = [_one_system(str(name), source, columns) for name, source in scores.items()]
-        joined = pd.concat(parts, ignore_index=True)
-        joined.attrs = {
-            "notes": [note for part in parts for note in part.attrs["notes"]],
-            "runs": [name for part in parts for name in part.attrs["runs"]],
-            "directions": {name: value for part in parts for name, value in part.attrs["directions"].items()},
-        }
-        return joined, "the scores"
+        joined = ScoreTable.joined(_one_system(str(name), source, columns) for name, source in scores.items())
+        return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
     if isinstance(scores, pd.DataFrame) or columns is not None:
         table = table_of(scores, "the scores", columns)
         return check_scores(table, leave_out=leave_out, only=only), table.file
@@ -169,18 +165,6 @@ def scores_of(
     return read_scores(scores, leave_out=leave_out, only=only), os.fspath(scores)
 
 
-def _one_system(name: str, source: Source, columns: Columns | None) -> pd.DataFrame:
+def _one_system(name: str, source: Source, columns: Columns | None) -> ScoreTable:
     table, file = scores_of(source, columns)
-    systems = table["system"].unique()
-    if len(systems) != 1:
-        raise RelstudyError(
-            f"{name}: one system is needed under a name, and {file} holds {len(systems)}: {', '.join(systems)}; "
-            "pass the table itself to take them all"
-        )
-    named = table.assign(system=name)
-    named.attrs = {
-        "notes": [f"{name}: {note}" for note in table.attrs["notes"]],
-        "runs": [name for _ in table.attrs["runs"]],
-        "directions": dict.fromkeys([name], *table.attrs["directions"].values()) if table.attrs["directions"] else {},
-    }
-    return named
+    return table.named(name, file)

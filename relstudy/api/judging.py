@@ -103,9 +103,9 @@ def judge(
     candidates: list[Candidate] = []
     by_system: dict[str, pd.DataFrame] = {}
     if scores is not None:
-        frame, file = scores_of(scores)
-        candidates, _ = candidates_of([(file, frame)], pairs, options)
-        by_system = {str(system): rows for system, rows in frame.groupby("system", sort=False)}
+        scored, file = scores_of(scores)
+        candidates, _ = candidates_of([(file, scored)], pairs, options)
+        by_system = dict(scored.by_system())
     ratings = judgments.ratings if isinstance(judgments, CalibratedPanel) else None
     said = _table(table, name, columns)
     return CheckedJudge(check_judge_against(pairs, candidates, by_system, said, options, ratings))

@@ -191,7 +191,7 @@ def _collection(collection: TableSource) -> tuple[Collection, Path | None]:
 def _sources(systems: Systems | None, collection: Collection, folder: Path) -> Sequence[Source]:
     if isinstance(systems, pd.DataFrame | Mapping):
         table, name = scores_of(systems)
-        content = pd.util.hash_pandas_object(table, index=False).to_numpy()
+        content = pd.util.hash_pandas_object(table.frame, index=False).to_numpy()
         stamp = hashlib.sha256(np.ascontiguousarray(content).tobytes()).hexdigest()[:16]
         return sources_of(table, collection, stamp, name)
     if systems is None:

@@ -115,8 +115,8 @@ def _from_file(folder: Path, name: str, path: Path, tuned: list[str] | None) -> 
     if log.exists():
         raise RelstudyError(f"the judge {name} was asked: its answers are in {log}; give the scores another --judge")
     collection = Collection.load(folder) if (folder / "collection.csv").is_file() else None
-    table = table_of_file(path, name, collection)
-    said = {"scores": path.name, "date": _today(), "notes": table.attrs["notes"], **_tuned(tuned)}
+    table, notes = table_of_file(path, name, collection)
+    said = {"scores": path.name, "date": _today(), "notes": notes, **_tuned(tuned)}
     return write_judge(folder, name, table, said)
 
 

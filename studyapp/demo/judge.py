@@ -77,7 +77,7 @@ def judged_stage(
     command = f"{taken}; relstudy score {folder}/scores/*.csv {' '.join(scored)}"
     with show.stage("Let a simulated judge help", command=command) as stage:
         queries = list(read_pairs(folder / "pairs.csv")["query_id"].unique())
-        said = grades(collection, read_score_files(files), queries, names[-1], seed)
+        said = grades(collection, read_score_files(files).frame, queries, names[-1], seed)
         write_table(said, file)
         run_command("judge", str(folder), "--judge", NAME, "--scores", str(file), show=show)
         options = ["--method", "none", "--replicates", str(REPLICATES)]

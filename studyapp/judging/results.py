@@ -50,9 +50,9 @@ def repeated_answers(questions: Sequence[Question], again: Sequence[Question], l
     return {"asked": len(both), "same": sum(a == b for a, b in both)} if both else None
 
 
-def table_of_file(path: Path, name: str, collection: Collection | None) -> pd.DataFrame:
-    """Any table of a judge's grades, TREC qrels, or a system's scores, as a judge's table; `.attrs["notes"]` lists what
-    a person should know.
+def table_of_file(path: Path, name: str, collection: Collection | None) -> tuple[pd.DataFrame, list[str]]:
+    """Any table of a judge's grades, TREC qrels, or a system's scores, as a judge's table; and what a person should
+    know of how it was read.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def table_of_file(path: Path, name: str, collection: Collection | None) -> pd.Da
     TableError
         with every fault, ids that the collection lacks among them
     """
-    frame, statuses = _read(path, name)
+    frame, statuses, notes = _read(path, name)
     if collection is not None:
         table = Checked(frame, str(path))
         for column in PAIR:
@@ -70,30 +70,26 @@ def table_of_file(path: Path, name: str, collection: Collection | None) -> pd.Da
         table.raise_faults()
     given = {column: frame.get(column) for column in COLUMNS}
     more = ["inclusion_probability"] if "inclusion_probability" in frame else []
-    judged = frame.assign(**{**given, "status": statuses})[[*COLUMNS, *more]]
-    judged.attrs["notes"] = frame.attrs.get("notes", [])
-    return judged
+    return frame.assign(**{**given, "status": statuses})[[*COLUMNS, *more]], notes
 
 
-def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
     if is_qrels(path) or path.suffix not in (".run", ".trec", ".gz", ".txt"):
         table = judge_rows(path)
         if "rating" in table.frame:
             judged = check_judge(table, name)
             ids = pd.DataFrame({"query_id": judged.query_id, "result_id": judged.result_id, "rating": judged.rating})
             others = table.frame.drop(columns=[column for column in ids if column in table.frame])
-            return pd.concat([ids, others.reset_index(drop=True)], axis=1), judged.status
+            return pd.concat([ids, others.reset_index(drop=True)], axis=1), judged.status, []
     scores = read_scores(path)
-    systems = scores["system"].unique()
+    systems = scores.systems
     if len(systems) > 1 and name not in systems:
         raise RelstudyError(
             f"{path}: it holds {len(systems)} systems, and none is called {name!r}; there are: {', '.join(systems)}"
         )
-    if len(systems) > 1:
-        scores = scores[scores["system"] == name].reset_index(drop=True)
-    said = scores.rename(columns={"score": "rating"})[[*PAIR, "rating"]]
-    said.attrs["notes"] = scores.attrs.get("notes", [])
-    return said, np.full(len(scores), "ok", dtype=object)
+    frame = (scores if len(systems) == 1 else scores.only([name])).frame
+    grades = frame.rename(columns={"score": "rating"})[[*PAIR, "rating"]]
+    return grades, np.full(len(grades), "ok", dtype=object), [*scores.notes]
 
 
 def write_judge(folder: Path, name: str, table: pd.DataFrame, description: dict[str, Any]) -> dict[str, Any]:

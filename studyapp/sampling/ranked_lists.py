@@ -45,11 +45,10 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
     queries: set[str] = set()
     for path in score_files(folder):
         scores = read_scores(path)
-        directions = scores.attrs["directions"]
-        queries.update(map(str, scores["query_id"].unique()))
-        for system, rows in scores[scores["query_id"] == query_id].groupby("system"):
+        queries.update(map(str, scores.frame["query_id"].unique()))
+        for system, rows in scores.frame[scores.frame["query_id"] == query_id].groupby("system"):
             mapping = mappings.get(str(system))
-            falls = directions.get(str(system)) == "lower"
+            falls = scores.directions.get(str(system)) == "lower"
             if mapping is not None:
                 falls = bool(mapping.values[0] > mapping.values[-1])
             best = rows.dropna(subset="score").sort_values(["score", "result_id"], ascending=[falls, True])[:top]

@@ -14,6 +14,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
 from relstudy.common.study_folder import score_files
+from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.computed_tables import is_computed
 from relstudy.studyapp.sampling.population import ScoredItems
@@ -83,20 +84,20 @@ def table_sources(path: Path, collection: Collection) -> list[TableSource]:
     return sources_of(read_scores(path), collection, stamp, str(path))
 
 
-def sources_of(scores: pd.DataFrame, collection: Collection, stamp: str, file: str) -> list[TableSource]:
-    """The systems of a long score table that is in memory; `file` is what messages call it."""
+def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp: str, file: str) -> list[TableSource]:
+    """The systems of a score table that is in memory; `file` is what messages call it."""
+    table = ScoreTable.of(scores)
     for column in ("query_id", "result_id"):
-        unknown = [name for name in scores[column].unique() if name not in collection]
+        unknown = [name for name in table.frame[column].unique() if name not in collection]
         if unknown:
             raise RelstudyError(
                 f"{file}, column {column}: {unknown[0]!r} is not in collection.csv"
                 + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
             )
-    directions = scores.attrs.get("directions", {})
-    scores["position"] = [collection.position(name) for name in scores["result_id"]]
+    placed = table.frame.assign(position=[collection.position(name) for name in table.frame["result_id"]])
     systems = []
-    for name, system in scores.groupby("system", sort=True):
-        direction = directions.get(str(name))
+    for name, system in placed.groupby("system", sort=True):
+        direction = table.directions.get(str(name))
         falls = direction == "lower"
         queries = {
             str(query): ScoredItems(group["score"].to_numpy(float), group["position"].to_numpy(np.int64), not falls)

@@ -104,3 +104,11 @@ def test_groups_are_told_by_a_table_of_pairs_where_the_judgments_are_no_file() -
     ):
         with pytest.raises(rs.RelstudyError, match=said):
             rs.score(scores, panel, **{**few, **wrong})
+
+
+def test_systems_are_chosen_and_left_out_where_each_has_a_table_of_its_own(folder: Path) -> None:
+    scores = pd.read_csv(folder / "scores.csv")
+    tables = {name: scores[["query_id", "result_id", name]] for name in ("near", "far")}
+    assert list(rs.fit(tables, folder / "judgments.csv", method="isotonic", folds=2, only=["near"])) == ["near"]
+    with pytest.raises(rs.RelstudyError, match=r"the scores: there is no system 'other' .* there are: far, near"):
+        rs.fit(tables, folder / "judgments.csv", method="isotonic", leave_out=["other"])

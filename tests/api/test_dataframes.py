@@ -27,7 +27,7 @@ def test_a_pivoted_table_of_scores_holds_its_systems() -> None:
     long = pd.DataFrame({"system": ["a", "b"], "query_id": "q", "result_id": "x", "score": [1.0, 2.0]})
     pivoted = long.pivot(index=["query_id", "result_id"], columns="system", values="score")
     read, _ = scores_of(pivoted)
-    assert read.sort_values("system").values.tolist() == long.values.tolist()
+    assert read.frame.sort_values("system").values.tolist() == long.values.tolist()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "Float64", pd.ArrowDtype(pa.float64())])
@@ -71,8 +71,8 @@ def test_a_float_that_holds_no_whole_number_exactly_stays_as_it_is() -> None:
 
 def test_a_system_may_be_named_by_what_is_no_text() -> None:
     frame = pd.DataFrame({"query_id": ["q"], "result_id": ["x"], 7: [1.0], ("a", "b"): [2.0]})
-    assert scores_of(frame)[0]["system"].tolist() == ["7", "('a', 'b')"]
-    assert scores_of(frame, only=("7",))[0]["system"].tolist() == ["7"]
+    assert scores_of(frame)[0].systems == ["7", "('a', 'b')"]
+    assert scores_of(frame, only=("7",))[0].systems == ["7"]
 
 
 def test_a_table_of_another_library_is_refused_with_its_own_name_and_the_way_out() -> None:

@@ -343,7 +343,7 @@ def packed(folder: Path, name: str, text: str) -> Path:
 
 def test_packed_tables_records_runs_and_qrels_are_read_and_recognised(tmp_path: Path) -> None:
     table = packed(tmp_path, "s.csv.gz", "query_id,result_id,a\nq,x,0.5\n")
-    assert read_scores(table)["score"].tolist() == [0.5]
+    assert read_scores(table).frame["score"].tolist() == [0.5]
     assert inspect_file(table).kind == "scores"
     judged = packed(tmp_path, "j.jsonl.gz", '{"query_id": "q", "result_id": "x", "rating": 2}\n' * 2)
     assert read_judgments(judged).frame["judgment"].tolist() == [2.0]
@@ -385,14 +385,14 @@ def test_decimal_commas_are_read_wherever_no_comma_separates_and_with_an_exponen
     rows = (("query_id", "result_id", "a"), ("q", "x", "3,5E-04"), ("q", "y", "-1,25"), ("q", "z", "7"))
     path.write_text("".join(separator.join(row) + "\n" for row in rows))
     read = read_scores(path)
-    assert read["score"].tolist() == [3.5e-4, -1.25, 7.0]
-    assert any("decimal commas are read as points in a" in note for note in read.attrs["notes"])
+    assert read.frame["score"].tolist() == [3.5e-4, -1.25, 7.0]
+    assert any("decimal commas are read as points in a" in note for note in read.notes)
 
 
 def test_commas_in_ids_are_no_decimal_commas_whatever_case_their_header_has(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("Query ID;result_id;hybrid\n1,5;x;0,5\n2;y;0,7\n")
-    read = read_scores(path)
+    read = read_scores(path).frame
     assert read.drop(columns="system").values.tolist() == [["1,5", "x", 0.5], ["2", "y", 0.7]]
 
 

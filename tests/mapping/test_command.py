@@ -210,3 +210,23 @@ def test_groups_are_fitted_each_by_itself_and_a_system_without_scores_there_is_n
     assert run(*common, "-j", tmp_path / "image.csv", "-o", tmp_path / "alone").exit_code == 0
     for name in ("a_b.json", "a_b-2.json"):
         assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "out" / "image" / name).read_bytes()
+
+
+def test_a_run_that_is_left_out_or_scores_no_pair_of_a_group_has_no_part_in_the_fit(tmp_path: Path) -> None:
+    """Both ended in a traceback: the run was still named where its rows were gone."""
+    pairs = [(f"q{query}", f"d{result}") for query in range(4) for result in range(3)]
+    for name, rows in (("a", pairs), ("b", pairs[6:])):
+        lines = [f"{query} Q0 {result} 1 {number % 5} {name}" for number, (query, result) in enumerate(rows)]
+        (tmp_path / f"{name}.run").write_text("\n".join(lines))
+    judged = pd.DataFrame(pairs, columns=["query_id", "result_id"])
+    judged = judged.assign(judgment=[1, 2, 4] * 4, half=["one"] * 6 + ["two"] * 6)
+    judged.to_csv(tmp_path / "judgments.csv", index=False)
+    arguments = [tmp_path / "a.run", tmp_path / "b.run", "-j", tmp_path / "judgments.csv", "-o", tmp_path / "out"]
+    arguments += ["--method", "isotonic", "--folds", "2", "--json"]
+    left = run(*arguments, "--leave-out", "b")
+    assert left.exit_code == 0, left.exception
+    assert set(json.loads(left.stdout)["systems"]) == {"a"}
+    grouped = run(*arguments, "--by", "half")
+    assert grouped.exit_code == 0, grouped.exception
+    groups = json.loads(grouped.stdout)["by"]["groups"]
+    assert {name: set(group["systems"]) for name, group in groups.items()} == {"one": {"a"}, "two": {"a", "b"}}

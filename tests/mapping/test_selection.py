@@ -238,8 +238,8 @@ def tifa(shared_data: Path) -> pd.DataFrame:
     folder = shared_data / "tifa160_likert"
     scores = pd.concat(
         [
-            read_scores(folder / "system_scores_tifa_release.csv", leave_out=["tifa_human_avg"]),
-            read_scores(folder / "system_scores_dsg_release.csv"),
+            read_scores(folder / "system_scores_tifa_release.csv", leave_out=["tifa_human_avg"]).frame,
+            read_scores(folder / "system_scores_dsg_release.csv").frame,
         ]
     )
     return scores.merge(read_judgments(folder / "ratings.csv").frame, on=["query_id", "result_id"])

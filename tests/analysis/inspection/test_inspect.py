@@ -238,3 +238,8 @@ def test_pairs_of_pictures_and_stars_are_known(table: WriteTable) -> None:
         "img1": "query_id", "img2": "result_id", "similarity": "rating", "subject": "rater_id",
     }  # fmt: skip
     assert ratings_by(inspection)["rating"].tolist() == [row % 4 for row in range(8)]
+
+
+def test_a_run_whose_ranks_contradict_its_scores_is_told(table: WriteTable) -> None:
+    inspection = inspect_file(table("q Q0 x 1 0.1 a\nq Q0 y 2 0.5 a\n", "a.run"))
+    assert inspection.notes[0].startswith("a: its ranks contradict its scores in 1 of 1 query")

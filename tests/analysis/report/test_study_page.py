@@ -250,10 +250,20 @@ def test_a_system_that_scores_under_half_of_the_pairs_is_left_out_and_named(stud
     scores = pd.read_csv(study / "scores" / "gift.csv").head(100)
     scores.to_csv(study / "scores" / "gift.csv", index=False)
     tables = read_study(study)
-    assert set(tables.scores["system"]) == {"keywords", "gift-colour", "gift-texture", "simplicity"}
+    assert set(tables.scores.systems) == {"keywords", "gift-colour", "gift-texture", "simplicity"}
     assert tables.notes == (
         f"gift is left out: it scores 100 of {len(tables.judgments)} judged pairs, less than half of them.",
     )
+
+
+def test_what_was_noted_while_scores_were_read_stands_on_the_page(study: Path) -> None:
+    gift = pd.read_csv(study / "scores" / "gift.csv")
+    wide = gift[["query_id", "result_id"]].assign(gift=gift["score"], comment="words")
+    wide.to_csv(study / "scores" / "gift.csv", index=False)
+    (study / "scores" / "old.md").write_text("")
+    notes = read_study(study).notes
+    assert any("left out, since score tables end in" in note and note.endswith(": old.md") for note in notes)
+    assert any(note.endswith("columns left out because they do not hold numbers: comment") for note in notes)
 
 
 @pytest.mark.parametrize(

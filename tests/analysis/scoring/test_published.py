@@ -74,8 +74,8 @@ def test_out_of_fold_isotonic_correlation_is_near_4093_on_average_and_in_sample_
     judgments = read_judgments(folder / "ratings.csv")
     pairs = JudgedPairs.of(judgments)
     tables = [
-        read_scores(folder / "system_scores_tifa_release.csv", leave_out=["tifa_human_avg"]),
-        read_scores(folder / "system_scores_dsg_release.csv"),
+        read_scores(folder / "system_scores_tifa_release.csv", leave_out=["tifa_human_avg"]).frame,
+        read_scores(folder / "system_scores_dsg_release.csv").frame,
     ]
     rows = pd.concat(tables)
     candidates = [

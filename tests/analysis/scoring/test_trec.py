@@ -31,7 +31,7 @@ def expected(file: Path, query: str) -> dict[str, str]:
 
 def read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     judgments = read_judgments(folder / "qrels.test").frame
-    run = read_scores(folder / "results.test")
+    run = read_scores(folder / "results.test").frame
     qrels = pd.DataFrame(
         {
             "query_id": judgments["query_id"],

@@ -24,7 +24,7 @@ def test_scores_equal_scipys_distances(similarity: str) -> None:
     values = np.random.default_rng(0).normal(size=(5, 3))
     vectors = pd.DataFrame(values, index=list("abcde"))
     pairs = pd.DataFrame([(q, r) for q in "abc" for r in "cde"], columns=["query_id", "result_id"])
-    ours = vector_scores(pairs, vectors, similarity=similarity)["score"].to_numpy().reshape(3, 3)
+    ours = vector_scores(pairs, vectors, similarity=similarity).frame["score"].to_numpy().reshape(3, 3)
     if similarity == "dot":
         expected = values[:3] @ values[2:].T
     else:
@@ -35,18 +35,20 @@ def test_scores_equal_scipys_distances(similarity: str) -> None:
 def test_pairs_without_a_vector_are_left_out() -> None:
     vectors = pd.DataFrame([[1.0], [2.0]], index=["a", "b"])
     pairs = pd.DataFrame({"query_id": ["a", "a", "x"], "result_id": ["b", "x", "b"]})
-    assert vector_scores(pairs, vectors)["result_id"].tolist() == ["b"]
+    assert vector_scores(pairs, vectors).frame["result_id"].tolist() == ["b"]
 
 
 def test_a_vector_of_length_zero_has_similarity_zero() -> None:
     vectors = pd.DataFrame([[0.0, 0.0], [1.0, 0.0]], index=["a", "b"])
-    assert vector_scores(pd.DataFrame({"query_id": ["a"], "result_id": ["b"]}), vectors)["score"].tolist() == [0.0]
+    assert vector_scores(pd.DataFrame({"query_id": ["a"], "result_id": ["b"]}), vectors).frame["score"].tolist() == [
+        0.0
+    ]
 
 
 def test_queries_may_have_vectors_of_their_own_and_dimensions_must_agree(tmp_path: Path) -> None:
     results = pd.DataFrame([[1.0, 0.0]], index=["r"])
     pairs = pd.DataFrame({"query_id": ["q"], "result_id": ["r"]})
-    assert vector_scores(pairs, results, pd.DataFrame([[3.0, 4.0]], index=["q"]))["score"].tolist() == [0.6]
+    assert vector_scores(pairs, results, pd.DataFrame([[3.0, 4.0]], index=["q"])).frame["score"].tolist() == [0.6]
     with pytest.raises(RelstudyError, match="query vectors have 1 dimensions and result vectors 2"):
         vector_scores(pairs, results, pd.DataFrame([[3.0]], index=["q"]))
 

@@ -20,10 +20,10 @@ def written(folder: Path, text: str, name: str = "scores.csv") -> Path:
 
 
 def test_long_wide_and_run_forms_of_one_table_read_alike(tmp_path: Path) -> None:
-    long = read_scores(written(tmp_path, "system,query_id,result_id,score\nbm25,1,a,0.5\nbm25,1,b,-2e3\n"))
-    wide = read_scores(written(tmp_path, "query_id,result_id,bm25\n1,a,0.5\n1,b,-2e3\n"))
-    run = read_scores(written(tmp_path, "1 Q0 a 1 0.5 bm25\n1 Q0 b 2 -2e3 bm25\n", "x.run"))
-    padded = read_scores(written(tmp_path, "1 Q0 a 1\t  0.5 bm25\n\n1 Q0 b 2\t-2e3 bm25\n", "y.run"))
+    long = read_scores(written(tmp_path, "system,query_id,result_id,score\nbm25,1,a,0.5\nbm25,1,b,-2e3\n")).frame
+    wide = read_scores(written(tmp_path, "query_id,result_id,bm25\n1,a,0.5\n1,b,-2e3\n")).frame
+    run = read_scores(written(tmp_path, "1 Q0 a 1 0.5 bm25\n1 Q0 b 2 -2e3 bm25\n", "x.run")).frame
+    padded = read_scores(written(tmp_path, "1 Q0 a 1\t  0.5 bm25\n\n1 Q0 b 2\t-2e3 bm25\n", "y.run")).frame
     assert long["score"].tolist() == [0.5, -2000.0]
     for other in (wide, run, padded):
         pd.testing.assert_frame_equal(long, other)
@@ -39,33 +39,33 @@ def test_a_run_that_is_not_utf_8_is_refused_whichever_field_it_is_in(tmp_path: P
 
 
 def test_ids_stay_text_even_where_they_are_digits(tmp_path: Path) -> None:
-    frame = read_scores(written(tmp_path, "query_id,result_id,a\n007,1e5,1\n"))
-    assert frame.loc[0, ["query_id", "result_id"]].tolist() == ["007", "1e5"]
+    table = read_scores(written(tmp_path, "query_id,result_id,a\n007,1e5,1\n"))
+    assert table.frame.loc[0, ["query_id", "result_id"]].tolist() == ["007", "1e5"]
 
 
 def test_columns_that_are_not_numbers_are_left_out_and_named(tmp_path: Path) -> None:
-    frame = read_scores(written(tmp_path, "query_id,result_id,title,a,b\n1,x,one,1,2\n1,y,two,3,4\n"))
-    assert frame["system"].unique().tolist() == ["a", "b"]
-    assert len(frame.attrs["notes"]) == 1
-    assert "title" in frame.attrs["notes"][0]
+    table = read_scores(written(tmp_path, "query_id,result_id,title,a,b\n1,x,one,1,2\n1,y,two,3,4\n"))
+    assert table.systems == ["a", "b"]
+    assert len(table.notes) == 1
+    assert "title" in table.notes[0]
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "rank", "Inclusion_Probability", "judgment", "rating"])
 def test_a_column_of_row_numbers_or_of_another_table_is_no_system_and_a_note_tells(tmp_path: Path, name: str) -> None:
-    frame = read_scores(written(tmp_path, f"{name},query_id,result_id,a\n0,1,x,1\n1,1,y,3\n"))
-    assert frame["system"].unique().tolist() == ["a"]
-    assert frame.attrs["notes"][0].endswith(f"no system's scores by their names: {name or 'a column without a name'}")
+    table = read_scores(written(tmp_path, f"{name},query_id,result_id,a\n0,1,x,1\n1,1,y,3\n"))
+    assert table.systems == ["a"]
+    assert table.notes[0].endswith(f"no system's scores by their names: {name or 'a column without a name'}")
 
 
 def test_a_column_with_such_a_name_is_a_system_where_it_is_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path, "query_id,result_id,a,rank\n1,x,1,2\n")
-    assert read_scores(path, only=["rank"])["system"].tolist() == ["rank"]
+    assert read_scores(path, only=["rank"]).systems == ["rank"]
 
 
 def test_a_header_in_capitals_is_read_in_the_long_form_and_a_wide_system_keeps_its_name(tmp_path: Path) -> None:
-    long = read_scores(written(tmp_path, "System,Query_ID,Result_ID,Score\na,1,x,1\nb,1,x,2\n"))
+    long = read_scores(written(tmp_path, "System,Query_ID,Result_ID,Score\na,1,x,1\nb,1,x,2\n")).frame
     assert long[["system", "score"]].values.tolist() == [["a", 1.0], ["b", 2.0]]
-    assert read_scores(written(tmp_path, "Query_ID,Result_ID,Score\n1,x,1\n"))["system"].tolist() == ["Score"]
+    assert read_scores(written(tmp_path, "Query_ID,Result_ID,Score\n1,x,1\n")).systems == ["Score"]
 
 
 def test_systems_can_be_chosen_and_left_out_in_every_form(tmp_path: Path) -> None:
@@ -73,16 +73,16 @@ def test_systems_can_be_chosen_and_left_out_in_every_form(tmp_path: Path) -> Non
     long = written(tmp_path, "system,query_id,result_id,score\na,1,x,1\nb,1,x,2\n", "l.csv")
     run = written(tmp_path, "1 Q0 x 1 1 a\n1 Q0 x 1 2 b\n", "r.run")
     for path in (wide, long, run):
-        assert read_scores(path, leave_out=["a"])["system"].tolist() == ["b"]
-        assert read_scores(path, only=["a"])["system"].tolist() == ["a"]
+        assert read_scores(path, leave_out=["a"]).systems == ["b"]
+        assert read_scores(path, only=["a"]).systems == ["a"]
         with pytest.raises(RelstudyError, match=r"no system 'c' .* there are: a, b"):
             read_scores(path, leave_out=["c"])
 
 
 def test_an_empty_wide_cell_is_a_result_not_returned_and_is_said(tmp_path: Path) -> None:
-    frame = read_scores(written(tmp_path, "query_id,result_id,a,b\n1,x,1,2\n1,y,,4\n"))
-    assert len(frame) == 3
-    assert "a (1)" in frame.attrs["notes"][0]
+    table = read_scores(written(tmp_path, "query_id,result_id,a,b\n1,x,1,2\n1,y,,4\n"))
+    assert len(table) == 3
+    assert "a (1)" in table.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_is_written_is_read_back_exactly(tmp_path: Path, name: str) -> None
     )
     write_scores(frame, tmp_path / name)
     order = ["system", "query_id", "result_id"]
-    again = read_scores(tmp_path / name).sort_values(order, ignore_index=True)
+    again = read_scores(tmp_path / name).frame.sort_values(order, ignore_index=True)
     pd.testing.assert_frame_equal(again, frame.sort_values(order, ignore_index=True), check_exact=True)
 
 
@@ -148,7 +148,7 @@ def test_a_run_cannot_keep_a_blank_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.real_data
 def test_a_trec_eval_run_reads_as_ir_measures_reads_it(shared_data: Path) -> None:
     path = shared_data / "trec_eval_test" / "results.test"
-    frame = read_scores(path)
+    frame = read_scores(path).frame
     peer = pd.DataFrame(ir_measures.read_trec_run(str(path)))
     assert frame["query_id"].tolist() == peer["query_id"].tolist()
     assert frame["result_id"].tolist() == peer["doc_id"].tolist()
@@ -157,18 +157,18 @@ def test_a_trec_eval_run_reads_as_ir_measures_reads_it(shared_data: Path) -> Non
 
 @pytest.mark.real_data
 def test_words_after_the_sixth_field_of_a_run_are_passed_over_as_trec_eval_does(shared_data: Path) -> None:
-    frame = read_scores(shared_data / "trec_eval_test" / "results.trunc")
-    assert frame["system"].unique().tolist() == ["STANDARD"]
-    assert frame.loc[0, ["query_id", "result_id", "score"]].tolist() == ["301", "FBIS3-27619", 2.138276]
+    table = read_scores(shared_data / "trec_eval_test" / "results.trunc")
+    assert table.systems == ["STANDARD"]
+    assert table.frame.loc[0, ["query_id", "result_id", "score"]].tolist() == ["301", "FBIS3-27619", 2.138276]
 
 
 @pytest.mark.real_data
 def test_the_tifa_release_reads_with_its_text_columns_named_and_its_human_column_left_out(shared_data: Path) -> None:
     path = shared_data / "tifa160_likert" / "system_scores_tifa_release.csv"
-    frame = read_scores(path, leave_out=["tifa_human_avg"])
-    assert frame["system"].nunique() == 10
-    assert (frame.groupby("system").size() == 800).all()
-    assert "t2i_model, source_id, text" in frame.attrs["notes"][0]
+    table = read_scores(path, leave_out=["tifa_human_avg"])
+    assert len(table.systems) == 10
+    assert (table.frame.groupby("system").size() == 800).all()
+    assert "t2i_model, source_id, text" in table.notes[0]
 
 
 def test_rows_are_named_as_a_spreadsheet_counts_them_where_lines_are_blank(tmp_path: Path) -> None:
@@ -188,10 +188,10 @@ def test_a_run_whose_ranks_say_another_order_than_its_scores_is_told(tmp_path: P
     ]
     (tmp_path / "all.run").write_text("\n".join(lines) + "\n")
     count = "in 2 of 2 queries; the scores count, a higher one is better, as for trec_eval"
-    assert read_scores(tmp_path / "all.run").attrs["notes"] == [
+    assert read_scores(tmp_path / "all.run").notes == (
         f"distance: its ranks contradict its scores {count}",
         f"level: all scores are equal, and ranks are not, {count}",
-    ]
+    )
 
 
 def test_a_long_table_whose_scores_have_another_name_is_refused_instead_of_two_systems_in_one(tmp_path: Path) -> None:
@@ -200,9 +200,9 @@ def test_a_long_table_whose_scores_have_another_name_is_refused_instead_of_two_s
         path.write_text(f"system,query_id,result_id,distance\n1,q,x,0.4\n{systems},q,y,0.2\n")
         with pytest.raises(RelstudyError, match="a column system and none called score; distance must be called score"):
             read_scores(path)
-        assert read_scores(path, only=["distance"])["score"].tolist() == [0.4, 0.2]
+        assert read_scores(path, only=["distance"]).frame["score"].tolist() == [0.4, 0.2]
     path.write_text("system,query_id,result_id,bm25,cosine\nold,q,x,3,0.4\n")
-    assert read_scores(path)["system"].tolist() == ["bm25", "cosine"]
+    assert read_scores(path).systems == ["bm25", "cosine"]
 
 
 def test_what_was_left_out_of_a_table_without_systems_is_named(tmp_path: Path) -> None:

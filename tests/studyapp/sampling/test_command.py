@@ -54,7 +54,7 @@ def test_sample_writes_pairs_design_and_scores_and_says_what_they_cost(study):
     assert summary["rater_hours"] == {"ratings": 176, "total": 0.44, "each": 0.09}
     assert "correlate 0.5" in summary["expected_good_share"]["assumes"]
     assert summary["expected_good_share"]["value"] > 0.02
-    kept = read_scores(study / "scores" / "keywords.csv")
+    kept = read_scores(study / "scores" / "keywords.csv").frame
     assert set(kept["query_id"]) == set(pairs["query_id"]) and kept.groupby("query_id").size().eq(59).all()
 
 
@@ -156,7 +156,7 @@ def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
     before = (study / "pairs.csv").read_text()
     result = run("systems", study, "bm25", "--json")
     assert result.exit_code == 0, result.output
-    scores = read_scores(json.loads(result.stdout)["bm25"])
+    scores = read_scores(json.loads(result.stdout)["bm25"]).frame
     pairs = pd.read_csv(study / "pairs.csv")
     assert (study / "pairs.csv").read_text() == before
     judged = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
@@ -171,7 +171,7 @@ def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, mon
     monkeypatch.setattr(kept_scores, "FULL_ROWS", 10)
     monkeypatch.setattr(kept_scores, "DEPTH", 3)
     assert run("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10).exit_code == 0
-    scores = read_scores(json.loads(run("systems", study, "bm25", "--json").stdout)["bm25"])
+    scores = read_scores(json.loads(run("systems", study, "bm25", "--json").stdout)["bm25"]).frame
     pairs = pd.read_csv(study / "pairs.csv")
     kept = set(zip(scores["query_id"], scores["result_id"], strict=True))
     assert set(zip(pairs["query_id"], pairs["result_id"], strict=True)) <= kept

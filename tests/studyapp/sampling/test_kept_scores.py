@@ -53,7 +53,7 @@ def test_long_tables_are_parquet_and_an_older_table_of_the_other_kind_goes(tmp_p
     written = kept().write(tmp_path, ["gift"])
     assert [path.name for path in written] == [f"gift{ending}"]
     assert [path.name for path in (tmp_path / "scores").glob("gift.*")] == [f"gift{ending}"]
-    table = read_scores(written[0])
+    table = read_scores(written[0]).frame
     pd.testing.assert_series_equal(
         table["score"], kept().table("gift")["score"], check_dtype=False, check_names=False, check_index_type=False
     )

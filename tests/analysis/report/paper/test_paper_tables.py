@@ -47,7 +47,7 @@ def study(tables: StudyTables) -> PaperStudy:
     """
     assert tables.pairs is not None
     drawn = tables.pairs["source"].where(np.arange(len(tables.pairs)) % 3 > 0, tables.pairs["source"] + ";combined")
-    scores = tables.scores[tables.scores["system"].isin(["keywords", "gift"])]
+    scores = tables.scores.only(["keywords", "gift"])
     tables = replace(tables, scores=scores, pairs=tables.pairs.assign(source=drawn))
     _, result, _ = study_page(tables, ScoringOptions(replicates=100), [], quietly, by_source=False)
     result = replace(result, options=replace(result.options, folds=2))

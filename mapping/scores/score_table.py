@@ -1,0 +1,110 @@
+"""Scores of systems with what is known of them: which of them are better, which are runs, what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+
+COLUMNS = ["system", "query_id", "result_id", "score"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """What each system thinks of each query-result pair, and what is known of these scores.
+
+    Parameters
+    ----------
+    frame : DataFrame[system, query_id, result_id (text), score (float64, finite)], no pair twice in one system
+    directions : "higher" or "lower" by system, where it is known which scores are better: of a TREC run, and where
+        the table says so. What is said of systems without rows here is left out
+    runs : systems of a TREC run, whose results are all that these retrieved; those without rows here are left out
+    notes : what a person should know of how the scores were read, one sentence each
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"system": ["a", "b"], "query_id": "q", "result_id": "x", "score": [0.5, 2.0]})
+    >>> table = ScoreTable(frame, {"a": "higher", "b": "lower"}, runs=("a",))
+    >>> table.only(["b"]).directions, table.only(["b"]).runs
+    ({'b': 'lower'}, ())
+    """
+
+    frame: pd.DataFrame
+    directions: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        here = set(self.systems) if self.directions or self.runs else set()
+        directions = {name: direction for name, direction in self.directions.items() if name in here}
+        object.__setattr__(self, "directions", directions)
+        object.__setattr__(self, "runs", tuple(name for name in self.runs if name in here))
+
+    @classmethod
+    def of(cls, scores: ScoreTable | pd.DataFrame) -> ScoreTable:
+        """The scores themselves, or those of a DataFrame of the same columns, of which nothing more is known."""
+        return scores if isinstance(scores, ScoreTable) else cls(scores)
+
+    @classmethod
+    def joined(cls, tables: Iterable[ScoreTable]) -> ScoreTable:
+        """The rows of several tables, of different systems, with what is known of each."""
+        parts = list(tables)
+        return cls(
+            pd.concat([part.frame for part in parts], ignore_index=True),
+            {name: direction for part in parts for name, direction in part.directions.items()},
+            tuple(name for part in parts for name in part.runs),
+            tuple(note for part in parts for note in part.notes),
+        )
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The systems, in the order of the table."""
+        return [str(name) for name in self.frame["system"].unique()]
+
+    def rows(self, system: str) -> pd.DataFrame:
+        """The rows of one system; none where it is not there."""
+        return self.frame[self.frame["system"] == system]
+
+    def by_system(self) -> Iterable[tuple[str, pd.DataFrame]]:
+        """Each system with its rows, in the order of the table."""
+        return ((str(name), rows) for name, rows in self.frame.groupby("system", sort=False))
+
+    def only(self, systems: Collection[str]) -> ScoreTable:
+        """The rows of these systems."""
+        kept = self.frame[self.frame["system"].isin(list(systems))].reset_index(drop=True)
+        return replace(self, frame=kept)
+
+    def with_notes(self, notes: Iterable[str]) -> ScoreTable:
+        """The same scores with more to know, said first."""
+        return replace(self, notes=(*notes, *self.notes))
+
+    def named(self, name: str, file: str) -> ScoreTable:
+        """The one system of this table by another name.
+
+        Parameters
+        ----------
+        file : what messages call the table
+
+        Raises
+        ------
+        RelstudyError
+            where the table holds several systems
+        """
+        if len(self.systems) != 1:
+            raise RelstudyError(
+                f"{name}: one system is needed under a name, and {file} holds {len(self.systems)}: "
+                f"{', '.join(self.systems)}; pass the table itself to take them all"
+            )
+        return ScoreTable(
+            self.frame.assign(system=name),
+            dict.fromkeys([name], *self.directions.values()) if self.directions else {},
+            (name,) * len(self.runs),
+            tuple(f"{name}: {note}" for note in self.notes),
+        )
