@@ -34,21 +34,23 @@ def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int
     relstudy judge-check my-study --judge model
     """
     from relstudy.analysis.judges.check import check_judge_against
-    from relstudy.analysis.judges.study import judge_file, read_judged_study
+    from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
     from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.common.files import read_json
 
     options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
     path = judge_file(folder, name)
-    study = read_judged_study(folder, path, options, judgments)
+    human = read_human_study(folder, judgments)
+    study = judged_study(human, path, options)
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
+    notes = [*human.notes, *study.notes]
     described = path.with_suffix(".json")
     repeated = read_json(described).get("repeated") if described.is_file() else None
     if as_json:
-        print_json(check.as_json() | {"repeated": repeated, "notes": list(study.notes)})
+        print_json(check.as_json() | {"repeated": repeated, "notes": notes})
         return
     _print(check, repeated)
-    for note in study.notes:
+    for note in notes:
         click.echo(note)
 
 

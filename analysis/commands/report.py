@@ -86,7 +86,7 @@ def report(
     command += [] if with_pictures else ["--no-pictures"]
     command += [] if by is None else ["--by", by]
     page, result, verdict = study_page(tables, options, command, progress, by_source, by, with_pictures)
-    page = with_judges(page, folder, options, judgments)
+    page = with_judges(page, folder, tables.judgments, options)
     outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"

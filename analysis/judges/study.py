@@ -12,15 +12,36 @@ from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.rated import BESIDE, judgments_with_ratings, read_calibrated
+from relstudy.analysis.scoring.rated import judgments_with_ratings
 from relstudy.analysis.scoring.systems import candidates_of
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import score_files, table_in
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
 from relstudy.mapping.scores.table import read_score_files
+
+
+@dataclass(frozen=True, eq=False)
+class HumanStudy:
+    """What a study's judges are held against: people's judgments, and the scores of its systems.
+
+    Parameters
+    ----------
+    judgments : with the calibrated ratings behind them, where these are known
+    scores : of all pairs, empty where there is no score table
+    file : what messages call the scores
+    """
+
+    judgments: Judgments
+    scores: ScoreTable
+    file: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of how judgments and scores were read."""
+        return (*self.judgments.told, *self.scores.notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +79,36 @@ def judge_file(folder: Path, name: str) -> Path:
     return path
 
 
-def read_judged_study(
-    folder: Path,
+def read_human_study(folder: Path, judgments: Path | None = None) -> HumanStudy:
+    """Read the judgments and all score tables of FOLDER.
+
+    Parameters
+    ----------
+    judgments : another judgments table
+
+    Raises
+    ------
+    RelstudyError
+        where there are no judgments, or a table has faults
+    """
+    path = judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
+    return human_study(folder, judgments_with_ratings(read_judgments(path), path))
+
+
+def human_study(folder: Path, judgments: Judgments) -> HumanStudy:
+    """Judgments that were read already, and all score tables of FOLDER."""
+    files = score_files(folder)
+    scores = read_score_files(files) if files else ScoreTable(pd.DataFrame(columns=COLUMNS))
+    return HumanStudy(judgments, scores, str(folder / "scores"))
+
+
+def judged_study(
+    human: HumanStudy,
     judge: Path | JudgeTable,
     options: ScoringOptions,
-    judgments: Path | None = None,
     fitted: Mapping[str, FittedMapping] | None = None,
 ) -> JudgedStudy:
-    """Read a judge's table, if it is not read yet, and what is in FOLDER to hold it against.
+    """A judge, whose table is read if it is not yet, beside people and systems.
 
     Systems without a score for every pair that the judge was given, or the judge itself under its name, have no part;
     a note names them.
@@ -73,23 +116,19 @@ def read_judged_study(
     Raises
     ------
     RelstudyError
-        where there are no judgments, or a table has faults
+        where the judge's table has faults, or a system scores too few of the judged pairs
     """
     table = read_judge(judge)
-    path = judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
-    judged = judgments_with_ratings(read_judgments(path), path)
-    pairs = JudgedPairs.of(judged)
-    files = score_files(folder)
-    scores = read_score_files(files) if files else ScoreTable(pd.DataFrame(columns=COLUMNS))
+    pairs = JudgedPairs.of(human.judgments)
     by_system, lacking = {}, []
     wanted = pd.MultiIndex.from_arrays([table.query_id, table.result_id])
-    for name, rows in scores.by_system():
+    for name, rows in human.scores.by_system():
         have = pd.MultiIndex.from_frame(rows[PAIR])
         if wanted.isin(have).all():
             by_system[name] = rows
         else:
             lacking.append(name)
-    notes = list(scores.notes)
+    notes = []
     if lacking:
         notes.append(
             f"Systems without a score for every pair that the judge was given have no part in this: "
@@ -97,9 +136,7 @@ def read_judged_study(
         )
     candidates: list[Candidate] = []
     if by_system:
-        known = {name: each for name, each in (fitted or {}).items() if name in by_system}
-        candidates, more = candidates_of([(str(folder / "scores"), scores.only(by_system))], pairs, options, known)
+        given = {name: each for name, each in (fitted or {}).items() if name in by_system}
+        candidates, more = candidates_of([(human.file, human.scores.only(by_system))], pairs, options, given)
         notes += more
-    ratings = path.parent / BESIDE
-    rated = read_calibrated(ratings) if ratings.is_file() else None
-    return JudgedStudy(table, pairs, candidates, by_system, rated, tuple(notes))
+    return JudgedStudy(table, pairs, candidates, by_system, human.judgments.ratings, tuple(notes))

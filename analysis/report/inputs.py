@@ -17,10 +17,11 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.outside import Pool
 from relstudy.analysis.scoring.proposers import with_proposers
-from relstudy.analysis.scoring.rated import judgments_with_ratings
+from relstudy.analysis.scoring.rated import BESIDE, judgments_with_ratings
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, with_what_was_saved
 from relstudy.calibration.judgments import Judgments, read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.groups import groups_of
 from relstudy.common.pairs_table import read_pairs
@@ -135,9 +136,14 @@ def read_study(
         raise RelstudyError(f"{folder}: there is no such folder; the report needs a study's folder")
     reader = _Reader(folder)
     file = reader.needed(judgments or folder / "judgments.csv", "`relstudy calibrate` writes it")
-    judged = judgments_with_ratings(read_judgments(file), file, ratings_file)
-    judged = with_proposers(judged, folder / "judgments.csv")
-    ratings = reader.ratings()
+    rated = reader.rated()
+    beside = None
+    if rated is not None and Path(rated.file) == file.parent / BESIDE:
+        beside = rated.among(rated.frame, rated.rows)  # its faults are told with the ratings
+    judged = judgments_with_ratings(read_judgments(file), file, ratings_file, beside=beside)
+    pairs = reader.pairs()
+    judged = with_proposers(judged, pairs=pairs)
+    ratings = None if rated is None else _ratings(rated)
     if judged.scale.how == "values" and ratings is not None:
         judged = replace(judged, scale=ratings.scale)
     notes = list(judged.notes)
@@ -154,7 +160,7 @@ def read_study(
         mappings=reader.mappings(set(scores.systems)),
         ratings=ratings,
         raters=reader.table("raters.csv", "rater_id"),
-        pairs=reader.pairs(),
+        pairs=pairs,
         files=tuple(sorted(reader.files, key=lambda file: file.name)),
         notes=tuple(notes),
         truth=reader.table("truth/recovered.csv", "quantity", "system", "true", "recovered"),
@@ -163,6 +169,14 @@ def read_study(
         pool=reader.pool,
         whole_scores=tuple(reader.whole),
     )
+
+
+def _ratings(table: Checked) -> Ratings:
+    """The ratings without those of raters who were set aside, their calibrated values as numbers."""
+    ratings = read_ratings(table, trust_raters=True)
+    if "calibrated" in ratings.frame:
+        ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
+    return ratings
 
 
 class _Reader:
@@ -212,14 +226,12 @@ class _Reader:
                 return str(part["title"]).strip()
         return named
 
-    def ratings(self) -> Ratings | None:
-        for name in ("calibrated.csv", "ratings.csv"):
+    def rated(self) -> Checked | None:
+        """The table of the ratings, calibrated if there is one, before it is checked."""
+        for name in (BESIDE, "ratings.csv"):
             path = self.folder / name
             if path.is_file():
-                ratings = read_ratings(self.note(path), trust_raters=True)
-                if "calibrated" in ratings.frame:
-                    ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
-                return ratings
+                return read_table(self.note(path))
         return None
 
     def comparison(self, judged: Judgments, notes: list[str]) -> SavedComparison | None:

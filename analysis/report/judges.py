@@ -8,11 +8,12 @@ from pathlib import Path
 
 from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.run import AssistedScores, assist_scores, context_for
-from relstudy.analysis.judges.study import JudgedStudy, read_judged_study
+from relstudy.analysis.judges.study import HumanStudy, JudgedStudy, human_study, judged_study
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.layout import Block, Folded, Heading, Page, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import percent
@@ -30,19 +31,17 @@ NOTHING = 0.99
 """A mean ratio of widths above this is no gain."""
 
 
-def with_judges(page: Page, folder: Path, options: ScoringOptions, judgments: Path | None = None) -> Page:
+def with_judges(page: Page, folder: Path, judgments: Judgments, options: ScoringOptions) -> Page:
     """The page with a section on the judges of the study in `folder`; as it is where there are none."""
     files = sorted((folder / "judges").glob("*.csv"))
     if not files:
         return page
-    section = judges_section(folder, files, options, judgments)
+    section = judges_section(human_study(folder, judgments), files, options)
     at = next((k for k, each in enumerate(page.sections) if each.id in BEFORE), len(page.sections))
     return replace(page, sections=[*page.sections[:at], section, *page.sections[at:]])
 
 
-def judges_section(
-    folder: Path, files: Sequence[Path], options: ScoringOptions, judgments: Path | None = None
-) -> Section:
+def judges_section(human: HumanStudy, files: Sequence[Path], options: ScoringOptions) -> Section:
     """What each judge adds, or why it adds nothing."""
     blocks: list[Block] = [
         Paragraph(
@@ -54,7 +53,7 @@ def judges_section(
     for file in files:
         blocks.append(Heading(f"Judge {file.stem}"))
         try:
-            study = read_judged_study(folder, file, plain, judgments)
+            study = judged_study(human, file, plain)
             blocks += _blocks_of(study, plain)
         except RelstudyError as error:
             blocks.append(Paragraph(f"It adds nothing: {error}."))

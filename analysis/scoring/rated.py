@@ -12,8 +12,10 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.ratings import read_ratings
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
+from relstudy.common.tables import read_table
 
 BESIDE = "calibrated.csv"
 SAME = 1e-9
@@ -141,22 +143,27 @@ def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judg
     return replace(judgments, ratings=decided, undecided=blank[~answered].reset_index(drop=True))
 
 
-def read_calibrated(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read ratings with their calibrated values, as `relstudy calibrate` writes them.
+def read_calibrated(source: str | os.PathLike[str] | Checked) -> pd.DataFrame:
+    """Ratings with their calibrated values, as `relstudy calibrate` writes them, from a file or a table that was read.
 
     Raises
     ------
     RelstudyError
         where there is no column calibrated, or the table has other faults
     """
-    frame = read_ratings(path, trust_raters=True, with_set_aside=True).frame
+    table = read_table(source)
+    frame = read_ratings(table, trust_raters=True, with_set_aside=True).frame
     if "calibrated" not in frame:
-        raise RelstudyError(f"{os.fspath(path)}: the column calibrated is needed; relstudy calibrate writes it")
+        raise RelstudyError(f"{table.file}: the column calibrated is needed; relstudy calibrate writes it")
     return frame.assign(calibrated=pd.to_numeric(frame["calibrated"], errors="coerce"))
 
 
 def judgments_with_ratings(
-    judgments: Judgments, path: str | os.PathLike[str], ratings: str | os.PathLike[str] | None = None
+    judgments: Judgments,
+    path: str | os.PathLike[str],
+    ratings: str | os.PathLike[str] | None = None,
+    *,
+    beside: Checked | None = None,
 ) -> Judgments:
     """The judgments of a file with the ratings that they were made of, where these are known.
 
@@ -165,6 +172,7 @@ def judgments_with_ratings(
     path : the file of the judgments
     ratings : calibrated ratings; None takes calibrated.csv beside the judgments, where it is there. Where that is of
         other judgments it has no part, and a note says so
+    beside : that calibrated.csv, where it was read already
 
     Raises
     ------
@@ -177,6 +185,6 @@ def judgments_with_ratings(
     if judgments.qrels or judgments.ratings is not None or not file.is_file():
         return judgments
     try:
-        return with_ratings(judgments, read_calibrated(file), BESIDE)
+        return with_ratings(judgments, read_calibrated(file if beside is None else beside), BESIDE)
     except RelstudyError as error:
         return replace(judgments, notes=(*judgments.notes, f"{error}; so that file has no part in this."))

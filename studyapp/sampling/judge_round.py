@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.further import Candidates, candidates_for
-from relstudy.analysis.judges.study import JudgedStudy, read_judged_study
+from relstudy.analysis.judges.study import JudgedStudy, judged_study, read_human_study
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.study_folder import table_in
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
 from relstudy.studyapp.sampling.further_pairs import (
@@ -157,13 +155,12 @@ def _study(folder: Path, options: JudgeRoundOptions) -> tuple[JudgedStudy, tuple
     """The judge beside the systems, where these have no score for other queries than the judged ones without those."""
     scoring = ScoringOptions(seed=options.seed, method="none", measures=())
     judge = read_judge(options.judge)
-    study = read_judged_study(folder, judge, scoring, options.judgments)
-    if study.candidates:
-        return study, study.notes
-    path = options.judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
-    judged = set(read_judgments(path).frame["query_id"])
-    of_judged = judge.without(set(judge.query_id) - judged)
-    return (study := read_judged_study(folder, of_judged, scoring, options.judgments)), study.notes
+    human = read_human_study(folder, options.judgments)
+    study = judged_study(human, judge, scoring)
+    if not study.candidates:
+        judged = set(human.judgments.frame["query_id"])
+        study = judged_study(human, judge.without(set(judge.query_id) - judged), scoring)
+    return study, (*human.notes, *study.notes)
 
 
 def _levels(wanted: Candidates, queries: list[Item], name: str) -> tuple[pd.DataFrame, bytes, np.ndarray]:

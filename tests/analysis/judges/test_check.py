@@ -146,6 +146,18 @@ def test_the_command_prints_it_and_leaves_out_the_queries_of_the_prompt(folder: 
 
 
 @pytest.mark.slow
+def test_ratings_that_are_not_those_of_the_judgments_have_no_part_and_a_note_says_so(
+    folder: Path, study: pd.DataFrame
+) -> None:
+    others = [study[PAIR].head(20).assign(rater_id=f"p{k}", rating=3, calibrated=3.0) for k in range(2)]
+    pd.concat(others).to_csv(folder / "calibrated.csv", index=False)
+    arguments = ["judge-check", str(folder), "--judge", "model", "--replicates", "20", "--json"]
+    content = json.loads(CliRunner().invoke(main, arguments).output)
+    assert content["beside_a_person"]["raters"] == 0
+    assert any("so that file has no part in this" in note for note in content["notes"])
+
+
+@pytest.mark.slow
 def test_the_report_shows_people_beside_people_with_the_judge(folder: Path) -> None:
     (folder / "judges" / "other.csv").write_text("query_id,result_id,rating\nnobody,nothing,1\n", encoding="utf-8")
     done = CliRunner().invoke(

@@ -37,7 +37,8 @@ from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.verdict.verdict import verdict_of
-from relstudy.common.errors import RelstudyError
+from relstudy.common import tables as readers
+from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
@@ -254,6 +255,21 @@ def test_a_system_that_scores_under_half_of_the_pairs_is_left_out_and_named(stud
     assert tables.notes == (
         f"gift is left out: it scores 100 of {len(tables.judgments)} judged pairs, less than half of them.",
     )
+
+
+def test_each_table_is_read_once(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files: list[str] = []
+    read = readers._read
+    monkeypatch.setattr(readers, "_read", lambda file: files.append(Path(file).name) or read(file))
+    (study / "comparison.json").unlink(missing_ok=True)
+    read_study(study)
+    assert {"judgments.csv", "calibrated.csv", "pairs.csv", "gift.csv"} <= set(files)
+    assert len(files) == len(set(files))
+    calibrated = pd.read_csv(study / "calibrated.csv")
+    calibrated.assign(rating=[77.0, *calibrated["rating"][1:]]).to_csv(study / "calibrated.csv", index=False)
+    with pytest.raises(TableError) as fault:
+        read_study(study)
+    assert len(fault.value.faults) == 1
 
 
 def test_what_was_noted_while_scores_were_read_stands_on_the_page(study: Path) -> None:
