@@ -285,7 +285,8 @@ def rounds(number: int = 1_000) -> None:
     from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
     from relstudy.studyapp.rendered.collection import make_collection, write_collection
     from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
-    from relstudy.studyapp.sampling.next_round import EarlierRounds, NextOptions, draw_next_round_from
+    from relstudy.studyapp.sampling.further_pairs import DrawnStudy
+    from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
     from relstudy.studyapp.sampling.sources import open_sources
 
     with tempfile.TemporaryDirectory() as name:
@@ -309,7 +310,7 @@ def rounds(number: int = 1_000) -> None:
             knots, place = np.unique(fitted.X_thresholds_, return_index=True)
             mappings[source.name] = FittedMapping(knots, fitted.y_thresholds_[place], system=source.name)
         later = draw_next_round_from(
-            collection, sources, EarlierRounds(first.design, first.pairs, judged, mappings), NextOptions()
+            DrawnStudy(collection, sources, first.design, first.pairs), judged, mappings, NextOptions()
         )
         rated = panel.rate(later.pairs).merge(later.pairs[["pair_id", "source", "round"]], on="pair_id")
         table = uniformity_table(rated[rated["block"] == "unique"], [1, 2, 3, 4, 5])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,45 @@ from relstudy.studyapp.sampling.population import Eligible
 from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.sources import Source, foreign_tables, is_built_in, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnStudy:
+    """A study whose pairs were drawn in rounds, with what they were drawn from.
+
+    Parameters
+    ----------
+    collection : whose items ask and answer
+    sources : the systems of all rounds, scoring as they did then
+    design : of the rounds
+    pairs : of the rounds, as `relstudy.common.pairs_table` has them
+    """
+
+    collection: Collection
+    sources: Sequence[Source]
+    design: Design
+    pairs: pd.DataFrame
+
+    @classmethod
+    def load(cls, folder: Path, progress: Progress = silent) -> DrawnStudy:
+        """The study in `folder`."""
+        collection, design = Collection.load(folder), Design.load(folder)
+        pairs = drawn_pairs(folder / "pairs.csv")
+        return cls(collection, sources_of_rounds(folder, collection, design, progress), design, pairs)
+
+    def with_round(self, this: Round, *more: Source) -> DrawnStudy:
+        """The study with a round whose pairs are still to be drawn, and the systems that come with it."""
+        return replace(self, sources=[*self.sources, *more], design=Design((*self.design.rounds, this)))
+
+    def queries_of_last_draw(self, paradigm: str) -> tuple[list[Item], float, int, int]:
+        """The last round's queries, their probability, how many there were to draw from, and the draw's number."""
+        last = self.design.rounds[-1]
+        if paradigm not in last.query_probability:
+            raise RelstudyError(f"round {last.number} has no queries by {paradigm} to draw for again")
+        draw = [each.number for each in self.design.rounds if each.query_draw == last.query_draw]
+        rows = self.pairs["round"].isin(draw) & (self.pairs["paradigm"] == paradigm)
+        queries = [self.collection[name] for name in self.pairs.loc[rows, "query_id"].unique()]
+        return queries, last.query_probability[paradigm], last.population[paradigm], last.query_draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +83,7 @@ class Extended:
 
 
 def extend(
-    collection: Collection,
-    sources: Sequence[Source],
-    design: Design,
-    pairs: pd.DataFrame,
+    study: DrawnStudy,
     queries: Sequence[Item],
     paradigm: str,
     rng: np.random.Generator,
@@ -57,8 +93,7 @@ def extend(
 
     Parameters
     ----------
-    sources : the systems of all rounds, scoring as they did then
-    pairs : of the earlier rounds
+    study : with the new round (`DrawnStudy.with_round`)
     queries : of the new round
     paradigm : image or text
 
@@ -67,6 +102,7 @@ def extend(
     RelstudyError
         where the round proposes no pair that is not there already
     """
+    collection, sources, design, pairs = study.collection, study.sources, study.design, study.pairs
     this = design.rounds[-1]
     number = this.number
     drawn = {query.id for query in queries}
@@ -181,16 +217,3 @@ def sizes_file(number: int) -> str:
 def sources_of(this: Round, sources: Sequence[Source]) -> list[Source]:
     """The systems that took part in a round."""
     return [source for source in sources if source.name in this.systems]
-
-
-def queries_of_last_draw(
-    collection: Collection, design: Design, pairs: pd.DataFrame, paradigm: str
-) -> tuple[list[Item], float, int, int]:
-    """The last round's queries, their probability, how many there were to draw from, and the draw's number."""
-    last = design.rounds[-1]
-    if paradigm not in last.query_probability:
-        raise RelstudyError(f"round {last.number} has no queries by {paradigm} to draw for again")
-    draw = [each.number for each in design.rounds if each.query_draw == last.query_draw]
-    rows = pairs["round"].isin(draw) & (pairs["paradigm"] == paradigm)
-    queries = [collection[name] for name in pairs.loc[rows, "query_id"].unique()]
-    return queries, last.query_probability[paradigm], last.population[paradigm], last.query_draw

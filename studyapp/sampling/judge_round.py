@@ -15,20 +15,11 @@ from relstudy.analysis.judges.study import JudgedStudy, judged_study, read_human
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
-from relstudy.studyapp.sampling.further_pairs import (
-    Extended,
-    drawn_pairs,
-    extend,
-    queries_of_last_draw,
-    sizes_file,
-    sources_of,
-    sources_of_rounds,
-)
+from relstudy.studyapp.collection.items import Item
+from relstudy.studyapp.sampling.design import candidate_probabilities, population_of, scores_of
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, sources_of
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
-from relstudy.studyapp.sampling.sources import Source
-from relstudy.studyapp.sampling.sources import sources_of as table_sources_of
+from relstudy.studyapp.sampling.sources import sources_of as sources_of_table
 from relstudy.studyapp.systems.base import Progress, silent
 
 LEVELS = 50
@@ -105,23 +96,22 @@ def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progres
         where rounds rest on several draws of queries, the judge or the systems cannot say where to ask, or fewer new
         pairs are left than wanted
     """
-    collection, design = Collection.load(folder), Design.load(folder)
-    pairs = drawn_pairs(folder / "pairs.csv")
+    so_far = DrawnStudy.load(folder, progress)
+    design = so_far.design
     draws = {each.query_draw for each in design.rounds if options.paradigm in each.query_probability}
     if len(draws) > 1:
         raise RelstudyError(
             f"the rounds so far drew queries {len(draws)} times, so that nobody can say by which of them a query came "
             "in; a judge's round needs one draw of queries"
         )
-    queries, *_ = queries_of_last_draw(collection, design, pairs, options.paradigm)
-    known = sources_of_rounds(folder, collection, design, progress)
-    study, notes = _study(folder, options)
-    wanted = candidates_for(study, ScoringOptions(seed=options.seed, method="none", measures=()), options.aim)
+    queries, *_ = so_far.queries_of_last_draw(options.paradigm)
+    judged, notes = _study(folder, options)
+    wanted = candidates_for(judged, ScoringOptions(seed=options.seed, method="none", measures=()), options.aim)
     number = design.rounds[-1].number + 1
-    name = f"judge-{study.judge.name}-{number}"
+    name = f"judge-{judged.judge.name}-{number}"
     table, content, densities = _levels(wanted, queries, name)
     stamp = hashlib.sha256(content).hexdigest()[:16]
-    source = table_sources_of(table, collection, stamp, sizes_file(number))[0]
+    source = sources_of_table(table, so_far.collection, stamp, sizes_file(number))[0]
     last = len(densities) - 1
     shape = ResponseShape(
         {name: MappedTerm([0.0, last], [0.0, last])}, [k + 0.5 for k in range(last)], densities.tolist()
@@ -136,16 +126,14 @@ def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progres
         shapes={name: shape},
         outside=0,
         from_each=0,
-        judge=study.judge.name,
+        judge=judged.judge.name,
         aim=options.aim,
     )
-    sources = [*known, source]
-    open_ = [_Open.of(this, design, query, collection, sources, pairs, wanted) for query in queries]
+    study = so_far.with_round(this, source)
+    open_ = [_Open.of(study, query, wanted) for query in queries]
     this = replace(this, results=_results(open_, options.pairs))
     random = np.random.default_rng([options.seed, number])
-    extended = extend(
-        collection, sources, Design((*design.rounds, this)), pairs, queries, options.paradigm, random, progress
-    )
+    extended = extend(so_far.with_round(this, source), queries, options.paradigm, random, progress)
     return JudgeRound(
         **vars(extended), sizes=content, widths=_widths(wanted, open_, this.results, options.pairs), notes=notes
     )
@@ -198,24 +186,16 @@ class _Open:
     last_at: np.ndarray
 
     @classmethod
-    def of(
-        cls,
-        this: Round,
-        design: Design,
-        query: Item,
-        collection: Collection,
-        sources: list[Source],
-        pairs: pd.DataFrame,
-        wanted: Candidates,
-    ) -> _Open:
-        said = scores_of(query, sources)
-        drawn_from = population_of(design.rounds[0], query, collection, said)
+    def of(cls, study: DrawnStudy, query: Item, wanted: Candidates) -> _Open:
+        """A query's candidates; the last round of the study is still to be drawn."""
+        collection, rounds = study.collection, study.design.rounds
+        drawn_from = population_of(rounds[0], query, collection, scores_of(query, study.sources))
         of_round = [
-            candidate_probabilities(each, query, collection, sources_of(each, sources), drawn_from)
-            for each in (*design.rounds, this)
+            candidate_probabilities(each, query, collection, sources_of(each, study.sources), drawn_from)
+            for each in rounds
         ]
         sized = replace(of_round[-1], probability=of_round[-1].parts.sum(axis=0))
-        names = pairs.loc[pairs["query_id"] == query.id, "result_id"]
+        names = study.pairs.loc[study.pairs["query_id"] == query.id, "result_id"]
         taken = np.array([collection.position(name) for name in names], dtype=np.int64)
         new = sized.times.copy()
         listed = np.isin(sized.candidates, taken)

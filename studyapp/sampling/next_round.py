@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,18 +14,11 @@ from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
-from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Design, Round, population_of, scores_of
+from relstudy.studyapp.collection.items import Item
+from relstudy.studyapp.sampling.design import Round, population_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
-from relstudy.studyapp.sampling.further_pairs import (
-    Extended,
-    drawn_pairs,
-    extend,
-    queries_of_last_draw,
-    sources_of_rounds,
-)
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
-from relstudy.studyapp.sampling.sources import Source
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
@@ -56,24 +49,6 @@ class NextOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class EarlierRounds:
-    """The rounds drawn so far, and what people answered in them.
-
-    Parameters
-    ----------
-    design : of the rounds so far
-    pairs : of the rounds so far, as `relstudy.common.pairs_table` has them
-    judgments : query_id, result_id, judgment of those that were rated
-    mappings : by system, from its score to the judgments' scale
-    """
-
-    design: Design
-    pairs: pd.DataFrame
-    judgments: pd.DataFrame
-    mappings: dict[str, FittedMapping]
-
-
-@dataclass(frozen=True, eq=False)
 class NextRound(Extended):
     """A further round.
 
@@ -97,29 +72,25 @@ def draw_next_round(
     mappings : folder of NAME.json files, as `relstudy fit` writes them
     judgments : judgments of the pairs so far
     """
-    collection = Collection.load(folder)
-    design = Design.load(folder)
-    pairs = drawn_pairs(folder / "pairs.csv")
-    sources = sources_of_rounds(folder, collection, design, progress)
+    study = DrawnStudy.load(folder, progress)
     judged = read_judgments(judgments).frame[[*PAIR, "judgment"]]
-    earlier = EarlierRounds(design, pairs, judged, read_mappings(mappings))
-    return draw_next_round_from(collection, sources, earlier, options, progress)
+    return draw_next_round_from(study, judged, read_mappings(mappings), options, progress)
 
 
 def draw_next_round_from(
-    collection: Collection,
-    sources: Sequence[Source],
-    earlier: EarlierRounds,
+    study: DrawnStudy,
+    judgments: pd.DataFrame,
+    mappings: Mapping[str, FittedMapping],
     options: NextOptions,
     progress: Progress = silent,
 ) -> NextRound:
-    """Draw a further round from a collection in memory.
+    """Draw a further round of a study in memory.
 
     Parameters
     ----------
-    collection : whose items ask and answer
-    sources : the systems of the earlier rounds, scoring as they did then
-    earlier : what was drawn and judged so far; a system without a mapping proposes nothing in the new round
+    study : what was drawn so far
+    judgments : query_id, result_id, judgment of those that were rated
+    mappings : by system, from its score to the judgments' scale; a system without one proposes nothing
     options : what to draw
     progress : shows how far the queries have come
 
@@ -128,25 +99,24 @@ def draw_next_round_from(
     RelstudyError
         when no mapping is of one of the systems, fewer than 50 pairs are judged, or no new pair is proposed
     """
-    design, pairs, judgments, mappings = earlier.design, earlier.pairs, earlier.judgments, earlier.mappings
-    mapped = [source for source in sources if source.name in mappings]
+    mapped = [source for source in study.sources if source.name in mappings]
     if not mapped:
         raise RelstudyError(
             f"no mapping belongs to a system of this study; there are mappings of "
-            f"{', '.join(sorted(mappings)) or 'none'} and systems {', '.join(source.name for source in sources)}"
+            f"{', '.join(sorted(mappings)) or 'none'} and systems {', '.join(source.name for source in study.sources)}"
         )
-    rated = pairs.merge(judgments, on=PAIR)
+    rated = study.pairs.merge(judgments, on=PAIR)
     rated = rated[rated["paradigm"] == options.paradigm]
     if len(rated) < 50:
         raise RelstudyError(
             f"{len(rated)} of the study's pairs by {options.paradigm} have a judgment; at least 50 are needed to "
             "predict responses"
         )
-    last = design.rounds[-1]
+    last = study.design.rounds[-1]
     number = last.number + 1
     rng = np.random.default_rng([options.seed, number])
-    queries, probability, population, draw = _queries(collection, design, pairs, options, rng)
-    plan = _plan(collection, sources, design.rounds[0], rated, mappings, options, progress)
+    queries, probability, population, draw = _queries(study, options, rng)
+    plan = _plan(study, rated, mappings, options, progress)
     this = Round(
         number=number,
         systems={source.name: source.stamp for source in mapped},
@@ -157,25 +127,24 @@ def draw_next_round_from(
         query_probability={options.paradigm: probability},
         population={options.paradigm: population},
         seed=options.seed,
-        given=_given(collection, design, options.paradigm),
+        given=_given(study, options.paradigm),
         shapes=plan.shapes,
         depth=last.depth,
         pool=last.pool,
         outside=last.outside,
         strata=last.strata,
     )
-    added = extend(collection, sources, Design((*design.rounds, this)), pairs, queries, options.paradigm, rng, progress)
+    added = extend(study.with_round(this), queries, options.paradigm, rng, progress)
     before = uniformity_table(rated, options.categories, column="judgment")
     return NextRound(**vars(added), plan=plan, before=before)
 
 
-def _queries(
-    collection: Collection, design: Design, pairs: pd.DataFrame, options: NextOptions, rng: np.random.Generator
-) -> tuple[list[Item], float, int, int]:
+def _queries(study: DrawnStudy, options: NextOptions, rng: np.random.Generator) -> tuple[list[Item], float, int, int]:
     """The round's queries, their probability, how many there were to draw from, and the draw's number."""
-    given = _given(collection, design, options.paradigm)
+    collection, design = study.collection, study.design
+    given = _given(study, options.paradigm)
     if options.same_queries:
-        return queries_of_last_draw(collection, design, pairs, options.paradigm)
+        return study.queries_of_last_draw(options.paradigm)
     judged = next((each for each in design.rounds if each.judge), None)
     if judged is not None and not given:
         raise RelstudyError(
@@ -191,21 +160,20 @@ def _queries(
     return queries, number / len(eligible), len(eligible), draw_number
 
 
-def _given(collection: Collection, design: Design, paradigm: str) -> list[str]:
+def _given(study: DrawnStudy, paradigm: str) -> list[str]:
     """Ids of the queries of this paradigm that the first round was given as a list; empty where queries were drawn."""
-    first = design.rounds[0]
-    return [name for name in first.given if collection[name].kind == paradigm]
+    first = study.design.rounds[0]
+    return [name for name in first.given if study.collection[name].kind == paradigm]
 
 
 def _plan(
-    collection: Collection,
-    everyone: Sequence[Source],
-    first: Round,
+    study: DrawnStudy,
     rated: pd.DataFrame,
-    mappings: dict[str, FittedMapping],
+    mappings: Mapping[str, FittedMapping],
     options: NextOptions,
     progress: Progress,
 ) -> RoundPlan:
+    collection, everyone, first = study.collection, study.sources, study.design.rounds[0]
     sources = [source for source in everyone if source.name in mappings]
     eligible = collection.queries(options.paradigm)
     # a fixed stream, so that the reference does not move with the draw

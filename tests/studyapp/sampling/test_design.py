@@ -19,7 +19,8 @@ from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
 from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
-from relstudy.studyapp.sampling.next_round import EarlierRounds, NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy
+from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
 from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
@@ -290,7 +291,7 @@ def test_what_is_written_beside_a_pair_of_two_rounds_is_how_often_it_is_in_their
         first = replace(first, pairs=first.pairs.sample(frac=1, random_state=seed, ignore_index=True))
         options = NextOptions(queries=6, results=4, same_queries=same_queries, seed=seed)
         pairs = draw_next_round_from(
-            collection, sources, EarlierRounds(first.design, first.pairs, judgments, mapping), options
+            DrawnStudy(collection, sources, first.design, first.pairs), judgments, mapping, options
         ).pairs
         assert not pairs.duplicated(["query_id", "result_id"]).any()
         # of two independent draws it cannot be told by which a query came in
@@ -340,9 +341,9 @@ def two_rounds():
         )
         mappings[source.name] = isotonic(scores, judgments["judgment"], source.name)
     later = draw_next_round_from(
-        collection,
-        sources,
-        EarlierRounds(first.design, first.pairs, judgments, mappings),
+        DrawnStudy(collection, sources, first.design, first.pairs),
+        judgments,
+        mappings,
         NextOptions(queries=100, results=20),
     )
     return panel, collection, sources, first, judgments, mappings, later
@@ -389,9 +390,9 @@ def test_a_changed_system_is_refused_because_old_probabilities_rest_on_it(two_ro
         first.design.check_stamps(sources[:1])
     with pytest.raises(RelstudyError, match="no mapping belongs to a system of this study"):
         draw_next_round_from(
-            collection,
-            sources,
-            EarlierRounds(first.design, first.pairs, judgments, {"other": mappings["keywords"]}),
+            DrawnStudy(collection, sources, first.design, first.pairs),
+            judgments,
+            {"other": mappings["keywords"]},
             NextOptions(),
         )
 
@@ -461,7 +462,7 @@ def test_a_further_round_stays_with_the_queries_that_were_given(monkeypatch):
     judgments = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
     # more queries are asked for than were given, and others stand in the collection
     later = draw_next_round_from(
-        collection, sources, EarlierRounds(first.design, first.pairs, judgments, mapping), NextOptions(queries=30)
+        DrawnStudy(collection, sources, first.design, first.pairs), judgments, mapping, NextOptions(queries=30)
     )
     assert set(later.pairs["query_id"]) == set(given)
     this = later.design.rounds[-1]

@@ -12,9 +12,9 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
-from relstudy.studyapp.sampling.further_pairs import drawn_pairs, extend, sources_of, sources_of_rounds
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, extend, sources_of, sources_of_rounds
 from relstudy.studyapp.sampling.judge_round import JudgeRoundOptions, draw_judge_round
-from relstudy.studyapp.sampling.next_round import EarlierRounds, NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
 
 ITEMS, QUERIES = 24, 8
 PAIR = ["query_id", "result_id"]
@@ -96,20 +96,19 @@ def test_pairs_come_in_as_often_as_their_probability_says(study):
     once = draw_judge_round(study, options)
     once.write_sizes(study)
     design, collection, pairs = once.design, Collection.load(study), drawn_pairs(study / "pairs.csv")
-    sources = sources_of_rounds(study, collection, design)
+    drawn = DrawnStudy(collection, sources_of_rounds(study, collection, design), design, pairs)
     queries = [collection[name] for name in pairs["query_id"].unique()]
     studies = 25
-    again = [
-        extend(collection, sources, design, pairs, queries, "text", np.random.default_rng(seed))
-        for seed in range(studies)
-    ]
+    again = [extend(drawn, queries, "text", np.random.default_rng(seed)) for seed in range(studies)]
     # the size of a draw has a standard deviation below 2, and the mean of 25 below 0.4
     assert np.mean([each.new for each in again]) == pytest.approx(12, abs=1.6)
     counts = pd.concat([each.pairs[each.pairs["round"] == 2] for each in again]).value_counts(PAIR)
     old = pd.MultiIndex.from_frame(pairs[PAIR])
     often, probability = [], []
     for query in queries:
-        chances = candidate_probabilities(design.rounds[-1], query, collection, sources_of(design.rounds[-1], sources))
+        chances = candidate_probabilities(
+            design.rounds[-1], query, collection, sources_of(design.rounds[-1], drawn.sources)
+        )
         for position, p in zip(chances.candidates, chances.probability, strict=True):
             pair = (query.id, collection.ids[position])
             if pair not in old:
@@ -135,14 +134,11 @@ def test_a_second_round_stands_on_the_first_and_a_changed_one_is_refused(study):
 
 
 def test_new_queries_after_a_judges_round_are_refused(drawn):
-    design, pairs = Design.load(drawn), drawn_pairs(drawn / "pairs.csv")
-    judged = Design((*design.rounds, replace(design.rounds[0], number=2, judge="model")))
+    study = DrawnStudy.load(drawn)
+    judged = study.with_round(replace(study.design.rounds[0], number=2, judge="model"))
     judgments = pd.read_csv(drawn / "judgments.csv")
-    earlier = EarlierRounds(judged, pairs, judgments, {"run": None})
-    collection = Collection.load(drawn)
-    sources = sources_of_rounds(drawn, collection, design)
     with pytest.raises(RelstudyError, match="round 2 was shaped by judge model, who knows the drawn queries alone"):
-        draw_next_round_from(collection, sources, earlier, NextOptions(paradigm="text"))
+        draw_next_round_from(judged, judgments, {"run": None}, NextOptions(paradigm="text"))
 
 
 @pytest.mark.parametrize(

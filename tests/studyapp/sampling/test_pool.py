@@ -29,7 +29,8 @@ from relstudy.studyapp.sampling.drawing import (
 )
 from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
 from relstudy.studyapp.sampling.forecast import Assumed, chance_of_each
-from relstudy.studyapp.sampling.next_round import EarlierRounds, NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy
+from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, tie_order
 from relstudy.studyapp.sampling.query_draw import draw_entries
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
@@ -251,7 +252,7 @@ def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_bo
     mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
     judged = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
     later = draw_next_round_from(
-        collection, sources, EarlierRounds(first.design, first.pairs, judged, mapping), NextOptions(queries=20)
+        DrawnStudy(collection, sources, first.design, first.pairs), judged, mapping, NextOptions(queries=20)
     )
     new = later.pairs[later.pairs["round"] == 2]
     assert {"inside", "outside"} == set(new["pool"])
