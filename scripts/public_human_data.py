@@ -104,7 +104,7 @@ def paper_tables(folder: Path, folds: int) -> list[Table]:
     """Tables 5.3 to 5.9 of a study's folder."""
     tables = read_study(folder, low_coverage=True)
     options = ScoringOptions(folds=folds, replicates=300, low_coverage=True)
-    _, result, _ = study_page(tables, options, [], _quietly, by_source=False)
+    _, result, _ = study_page(tables, options, [], _quietly)
     page = paper_page(PaperStudy(tables, result, interfaces_of(tables)), [], progress)
     return [table for table in page.tables() if table.name.startswith(SHOWN)]
 

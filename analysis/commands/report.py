@@ -69,6 +69,7 @@ def report(
     relstudy report my-study --require "new > old by correlation" --require "P@10(new) > 0.3"
     relstudy report my-study --paper-tables --interface my-study/binary
     """
+    from relstudy.analysis.report.choices import PageChoices
     from relstudy.analysis.report.inputs import read_study
     from relstudy.analysis.report.judges import with_judges
     from relstudy.analysis.report.study import study_page
@@ -82,10 +83,9 @@ def report(
     options = options_over(tables.options, given)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
-    command += [*as_arguments(choices, options), *(["--by-source"] if by_source else [])]
-    command += [] if with_pictures else ["--no-pictures"]
-    command += [] if by is None else ["--by", by]
-    page, result, verdict = study_page(tables, options, command, progress, by_source, by, with_pictures)
+    shown = PageChoices(by_source, by, with_pictures)
+    command += [*as_arguments(choices, options), *shown.as_arguments()]
+    page, result, verdict = study_page(tables, options, command, progress, shown)
     page = with_judges(page, folder, tables.judgments, options)
     outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out

@@ -13,6 +13,7 @@ import pandas as pd
 
 from relstudy.analysis.report import scored, selection
 from relstudy.analysis.report.by_group import groups_section
+from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import StudyTables
 from relstudy.analysis.report.layout import Block, Command, Folded, Heading, Page, Paragraph, Section, Terms
@@ -47,9 +48,7 @@ def study_page(
     options: ScoringOptions,
     command: Sequence[str],
     progress: Progress[tuple[str, str]],
-    by_source: bool = True,
-    by: str | None = None,
-    with_pictures: bool = True,
+    choices: PageChoices | None = None,
 ) -> tuple[Page, ScoreResult, Verdict]:
     """The page of a study, the result it shows, and the verdict on it.
 
@@ -59,14 +58,13 @@ def study_page(
     options : the choices of the scoring run
     command : the command line, without any path of this machine
     progress : wraps the long loop, as `relstudy.common.console.progress`
-    by_source : whether the tables by selecting system are made, which needs every method's predictions
-    by : a column of the judgments or the pairs whose values are also scored apart, such as paradigm
-    with_pictures : whether thumbnails of the collection's pictures are put into the page
+    choices : what the page shows
     """
+    choices = choices or PageChoices()
     pairs = JudgedPairs.of(tables.judgments)
-    groups = None if by is None else tables.groups(by)
+    groups = None if choices.by is None else tables.groups(choices.by)
     candidates = _candidates(tables, pairs, options, progress)
-    predictions = _predictions(tables, pairs, options, candidates, progress) if by_source else {}
+    predictions = _predictions(tables, pairs, options, candidates, progress) if choices.by_source else {}
     result = score_candidates(pairs, candidates, options)
     pool = tables.pool
     outside = [] if pool is None else pool.notes(tables.whole_scores, candidates, tables.judgments.frame)
@@ -74,18 +72,18 @@ def study_page(
     result = replace(result, notes=(*result.notes, *tables.notes, *outside, *blank))
     verdict = verdict_of(result, StudyFacts.of(tables.judgments, result))
     ratings = tables.ratings_each
-    shown = disagreements_section(result, verdict.standings, tables.items, ratings, with_pictures)
-    answer, *first, conventions = scored.score_sections(result, verdict, tables.items, with_pictures)
+    shown = disagreements_section(result, verdict.standings, tables.items, ratings, choices.with_pictures)
+    answer, *first, conventions = scored.score_sections(result, verdict, tables.items, choices.with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
         answer,
         *_some(shown),
         *_some(trust_section(tables, verdict)),
         *first,
-        *_some(None if groups is None else groups_section(str(by), pairs, candidates, groups, options)),
+        *_some(None if groups is None else groups_section(str(choices.by), pairs, candidates, groups, options)),
         *_some(raters_section(tables.raters, tables.ratings, options.seed)),
         *_some(pairs_section(tables)),
-        *([paper_section(tables, result, pairs, predictions)] if by_source else []),
+        *([paper_section(tables, result, pairs, predictions)] if choices.by_source else []),
         *_some(truth_section(tables)),
         citing_section(result, raters, simulated(tables)),
         conventions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -217,12 +217,17 @@ def sample(
     if by_judge:
         if judge is None or from_mappings:
             raise click.UsageError("--next goes with --judge NAME, and not with --from-mappings")
+        from relstudy.analysis.judges.study import judge_file
         from relstudy.studyapp.commands.sample_judge import draw_by_judge
+        from relstudy.studyapp.sampling.judge_round import JudgeRoundOptions
 
-        chosen = click.get_current_context().get_parameter_source("floor") is ParameterSource.COMMANDLINE
-        draw_by_judge(
-            folder, judge, pairs, aim, floor if chosen else None, paradigm, seed, judgments, cost, as_json, preview
+        stated = click.get_current_context().get_parameter_source("floor") is ParameterSource.COMMANDLINE
+        chosen = {"pairs": pairs, "aim": aim, "floor": floor if stated else None}
+        known: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+        options_of_judge = JudgeRoundOptions(
+            judge_file(folder, judge), paradigm=paradigm, seed=seed, judgments=judgments, **known
         )
+        draw_by_judge(folder, options_of_judge, cost, as_json, preview)
         return
     if judge or pairs or aim:
         raise click.UsageError("--judge, --pairs and --aim go with --next")

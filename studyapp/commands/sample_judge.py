@@ -11,35 +11,14 @@ from relstudy.common.console import print_json, print_table
 from relstudy.studyapp.commands.sample_output import Cost
 
 if TYPE_CHECKING:
-    from relstudy.studyapp.sampling.judge_round import JudgeRound
+    from relstudy.studyapp.sampling.judge_round import JudgeRound, JudgeRoundOptions
 
 
-def draw_by_judge(
-    folder: Path,
-    judge: str,
-    pairs: int | None,
-    aim: str | None,
-    floor: float | None,
-    paradigm: str,
-    seed: int,
-    judgments: Path | None,
-    cost: Cost,
-    as_json: bool,
-    preview: bool,
-) -> None:
+def draw_by_judge(folder: Path, options: JudgeRoundOptions, cost: Cost, as_json: bool, preview: bool) -> None:
     """Add a round where people's judgments tell most beside a judge."""
-    from relstudy.analysis.judges.study import judge_file
     from relstudy.studyapp.commands.sample import bar, write
-    from relstudy.studyapp.sampling.judge_round import JudgeRoundOptions, draw_judge_round
+    from relstudy.studyapp.sampling.judge_round import draw_judge_round
 
-    given = {"pairs": pairs, "aim": aim, "floor": floor}
-    options = JudgeRoundOptions(
-        judge_file(folder, judge),
-        paradigm=paradigm,
-        seed=seed,
-        judgments=judgments,
-        **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
-    )
     added = draw_judge_round(folder, options, bar)
     if not preview:
         added.write_sizes(folder)

@@ -62,7 +62,7 @@ def test_half_of_haystack_is_one_persons_and_does_not_sway_the_search_engines(
     as_study(SETS["haystack"](shared_data), tmp_path)
     tables = read_study(tmp_path, low_coverage=True)
     options = ScoringOptions(folds=5, replicates=100, low_coverage=True)
-    _, result, _ = study_page(tables, options, [], lambda items, what, total: iter(items), by_source=False)
+    _, result, _ = study_page(tables, options, [], lambda items, what, total: iter(items))
     table, said = one_person(PaperStudy(tables, result, interfaces_of(tables)))
     assert isinstance(table, Table) and "h02, 49 % of the ratings" in table.caption
     assert {str(row[0]) for row in table.rows} == {"no-vector", "vector-2", "with-vector"}

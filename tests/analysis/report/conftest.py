@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.inputs import StudyTables, read_study
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.study import study_page
@@ -30,7 +31,7 @@ def tables() -> StudyTables:
 @pytest.fixture(scope="session")
 def made(tables: StudyTables) -> tuple[Page, ScoreResult]:
     options = ScoringOptions(replicates=200, folds=5)
-    page, result, _ = study_page(tables, options, ["relstudy", "report", "DIR"], quietly)
+    page, result, _ = study_page(tables, options, ["relstudy", "report", "DIR"], quietly, PageChoices(by_source=True))
     return page, result
 
 

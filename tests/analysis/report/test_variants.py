@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.report import selection, study
+from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.inputs import read_study
 from relstudy.analysis.report.layout import Page, Paragraph
 from relstudy.analysis.report.study import study_page
@@ -37,7 +38,11 @@ def mixed(tmp_path_factory) -> tuple[Page, ScoreResult]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "PAPER_METHODS", ("isotonic",))
         page, result, _ = study_page(
-            read_study(folder), ScoringOptions(replicates=60, folds=4), ["relstudy"], lambda items, *_: iter(items)
+            read_study(folder),
+            ScoringOptions(replicates=60, folds=4),
+            ["relstudy"],
+            lambda items, *_: iter(items),
+            PageChoices(by_source=True),
         )
         return page, result
 

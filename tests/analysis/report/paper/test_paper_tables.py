@@ -49,7 +49,7 @@ def study(tables: StudyTables) -> PaperStudy:
     drawn = tables.pairs["source"].where(np.arange(len(tables.pairs)) % 3 > 0, tables.pairs["source"] + ";combined")
     scores = tables.scores.only(["keywords", "gift"])
     tables = replace(tables, scores=scores, pairs=tables.pairs.assign(source=drawn))
-    _, result, _ = study_page(tables, ScoringOptions(replicates=100), [], quietly, by_source=False)
+    _, result, _ = study_page(tables, ScoringOptions(replicates=100), [], quietly)
     result = replace(result, options=replace(result.options, folds=2))
     return PaperStudy(tables, result, interfaces_of(tables), picture_of=pictures_in(EXAMPLE))
 
