@@ -21,6 +21,9 @@ from tests.places import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SERVED = ("The app", "The admin pages", "The report")
+# Every stage is gone through with a fifth of the pictures and half the raters as well as with all of them, in a third of
+# the time; what the stages recover is asked of the demo in tests/studyapp/demo.
+SMALLER = ("--images", "60", "--raters", "6")
 
 
 def command_lines(block: str) -> list[list[str]]:
@@ -61,7 +64,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     # The environment that runs the tests is set up already, so `run` goes straight to its last line.
     with printed.open("w") as out:
         server = subprocess.Popen(
-            ["relstudy", *command_lines(BLOCKS[0])[0][2:], "--port", "0"],
+            ["relstudy", *command_lines(BLOCKS[0])[0][2:], *SMALLER, "--port", "0"],
             cwd=folder, env=installed(), stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
