@@ -21,8 +21,8 @@ from tests.places import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SERVED = ("The app", "The admin pages", "The report")
-# Every stage is gone through with a fifth of the pictures and half the raters as well as with all of them, in a third of
-# the time; what the stages recover is asked of the demo in tests/studyapp/demo.
+# Every stage is gone through with a fifth of the pictures and half the raters as well as with all of them, in a third
+# of the time; what the stages recover is asked of the demo in tests/studyapp/demo.
 SMALLER = ("--images", "60", "--raters", "6")
 
 
