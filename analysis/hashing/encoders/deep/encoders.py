@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -84,14 +84,15 @@ class DeepEncoder(Encoder):
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None
         from relstudy.analysis.hashing.encoders.deep.network import new_weights
-        from relstudy.analysis.hashing.encoders.deep.training import Schedule, TrainingItems, train
+        from relstudy.analysis.hashing.encoders.deep.training import Objective, Schedule, TrainingItems, train
 
         self.standard_ = standard = Standard.of(vectors)
+        kinds = self._kinds(labels)  # and whether there are superclasses, which the loss depends on
         pace = (self.epochs, self.batch, self.learning_rate, self.weight_decay, self.patience, self.sharpening)
         weights = train(
             new_weights(self.shape_, self.hidden, self.bits, self.seed),
-            self.objective,
-            TrainingItems(lambda rows: standard(vectors[rows]), self._kinds(labels)),
+            Objective(type(self).loss, self.settings()),
+            TrainingItems(lambda rows: standard(vectors[rows]), kinds),
             Schedule(*pace, hold_out=self.hold_out, seed=self.seed),
             self.watch,
             self.checkpoint,
@@ -105,9 +106,14 @@ class DeepEncoder(Encoder):
         numbered = np.unique(labels, return_inverse=True)[1]
         return np.stack([numbered, numbered], axis=1).astype(np.int32)
 
+    @staticmethod
     @abstractmethod
-    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+    def loss(outputs: Array, classes: Array, superclasses: Array, beta: Array, *settings: Any) -> Array:
         """The loss of a batch, from the network's outputs (n, Q)."""
+
+    @abstractmethod
+    def settings(self) -> tuple[Any, ...]:
+        """What else the loss depends on."""
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         import jax
@@ -145,10 +151,14 @@ class DSH(DeepEncoder):
     margin: float | None = None
     alpha: float = 0.01
 
-    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+    @staticmethod
+    def loss(outputs: Array, classes: Array, superclasses: Array, beta: Array, *settings: Any) -> Array:
         from relstudy.analysis.hashing.encoders.deep.objectives import dsh
 
-        return dsh(outputs, classes, _or(self.margin, 2 * self.bits), self.alpha)
+        return dsh(outputs, classes, *settings)
+
+    def settings(self) -> tuple[Any, ...]:
+        return _or(self.margin, 2 * self.bits), self.alpha
 
 
 @dataclass
@@ -176,14 +186,19 @@ class DispersedDSH(DeepEncoder):
             raise RelstudyError(f"labels hold a class, or a class and a superclass, for each item, not {labels.shape}")
         return np.stack([np.unique(column, return_inverse=True)[1] for column in labels.T], axis=1).astype(np.int32)
 
-    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+    @staticmethod
+    def loss(outputs: Array, classes: Array, superclasses: Array, beta: Array, *settings: Any) -> Array:
         from relstudy.analysis.hashing.encoders.deep.objectives import dispersed, dispersed_superclasses
 
-        k, margin = self.bits, _or(self.margin, 2 * self.bits)
-        if self.nested_:
-            bands = (k / 12, k / 6), (k / 6, k / 3)
-            return dispersed_superclasses(outputs, classes, superclasses, bands, margin, self.alpha)
-        return dispersed(outputs, classes, (k / 6, k / 3), margin, self.alpha)
+        nested, *bands_margin_alpha = settings
+        if nested:
+            return dispersed_superclasses(outputs, classes, superclasses, *bands_margin_alpha)
+        return dispersed(outputs, classes, *bands_margin_alpha)
+
+    def settings(self) -> tuple[Any, ...]:
+        k = self.bits
+        bands = ((k / 12, k / 6), (k / 6, k / 3)) if self.nested_ else (k / 6, k / 3)
+        return self.nested_, bands, _or(self.margin, 2 * k), self.alpha
 
 
 @dataclass
@@ -201,12 +216,16 @@ class MDSH(DeepEncoder):
     batch: int = 128
     sharpening: ClassVar[float] = 1.005
 
-    def objective(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+    @staticmethod
+    def loss(outputs: Array, classes: Array, superclasses: Array, beta: Array, *settings: Any) -> Array:
         import jax.numpy as jnp
 
         from relstudy.analysis.hashing.encoders.deep.objectives import shifted_squares
 
-        return shifted_squares(jnp.tanh(beta * outputs), classes, self.shift)
+        return shifted_squares(jnp.tanh(beta * outputs), classes, *settings)
+
+    def settings(self) -> tuple[Any, ...]:
+        return (self.shift,)
 
 
 def _or(given: float | None, default: float) -> float:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -17,12 +18,26 @@ from relstudy.analysis.hashing.encoders.deep.network import Weights, outputs_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 
-Objective = Callable[[Array, Array, Array, Array], Array]
-"""Loss of outputs (n, k), classes (n,), superclasses (n,) and the sharpness beta."""
-
 MOST_HELD_OUT = 2000
 DECAY = 0.6
 """Of the learning rate after each fifth of the epochs: Ding, Li and Li's (2018) 40% every 150 of 750."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Loss of outputs (n, k), classes (n,), superclasses (n,) and the sharpness beta; equal ones are compiled once.
+
+    Parameters
+    ----------
+    loss : called with these four and then the settings
+    settings : what else the loss depends on
+    """
+
+    loss: Callable[..., Array]
+    settings: tuple[Any, ...]
+
+    def __call__(self, outputs: Array, classes: Array, superclasses: Array, beta: Array) -> Array:
+        return self.loss(outputs, classes, superclasses, beta, *self.settings)
 
 
 @dataclass(frozen=True)
@@ -114,19 +129,9 @@ def train(
     held_out, training = _parts(len(items), schedule)
     size = min(schedule.batch, len(training))
     steps = len(training) // size
-    rate = optax.exponential_decay(schedule.learning_rate, max(1, schedule.epochs * steps // 5), DECAY, staircase=True)
-    optimiser = optax.adamw(rate, weight_decay=schedule.weight_decay)
-
-    def loss_of(current: Weights, batch: Array, kinds: Array, beta: Array) -> Array:
-        return objective(outputs_of(current, batch), kinds[:, 0], kinds[:, 1], beta)
-
-    @jax.jit
-    def step(current: Weights, moments: Any, batch: Array, kinds: Array, beta: Array) -> tuple[Weights, Any, Array]:
-        loss, slope = jax.value_and_grad(loss_of)(current, batch, kinds, beta)
-        change, moments = optimiser.update(slope, moments, current)
-        return optax.apply_updates(current, change), moments, loss
-
-    measure = jax.jit(loss_of)
+    optimiser, step, measure = _compiled(
+        objective, schedule.learning_rate, max(1, schedule.epochs * steps // 5), schedule.weight_decay
+    )
     state = _State(weights, optimiser.init(weights), weights, np.inf, -1, 0)
     mark = json.dumps([repr(schedule), len(items), sorted((name, list(w.shape)) for name, w in weights.items())])
     if checkpoint is not None and os.path.exists(checkpoint):
@@ -157,6 +162,28 @@ def train(
     if checkpoint is not None and os.path.exists(checkpoint):
         os.remove(checkpoint)
     return state.best
+
+
+@lru_cache(maxsize=32)
+def _compiled(objective: Objective, learning_rate: float, fall: int, weight_decay: float) -> tuple[Any, Any, Any]:
+    """The optimiser, a step of it, and the loss alone; the rate falls every so many steps.
+
+    Each is compiled when it is first called, which takes as long as some hundred steps of a small network: an encoder
+    that is fitted again, or one like it, does not wait for that again.
+    """
+    rate = optax.exponential_decay(learning_rate, fall, DECAY, staircase=True)
+    optimiser = optax.adamw(rate, weight_decay=weight_decay)
+
+    def loss_of(current: Weights, batch: Array, kinds: Array, beta: Array) -> Array:
+        return objective(outputs_of(current, batch), kinds[:, 0], kinds[:, 1], beta)
+
+    @jax.jit
+    def step(current: Weights, moments: Any, batch: Array, kinds: Array, beta: Array) -> tuple[Weights, Any, Array]:
+        loss, slope = jax.value_and_grad(loss_of)(current, batch, kinds, beta)
+        change, moments = optimiser.update(slope, moments, current)
+        return optax.apply_updates(current, change), moments, loss
+
+    return optimiser, step, jax.jit(loss_of)
 
 
 def _parts(number: int, schedule: Schedule) -> tuple[list[np.ndarray], np.ndarray]:
