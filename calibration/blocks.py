@@ -7,6 +7,7 @@ import pandas as pd
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
+from relstudy.common.option_words import option
 
 BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")
@@ -72,6 +73,6 @@ def rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | Non
         return base, named, None
     note = (
         f"{named} {'are' if pairs > 1 else 'is'} not taken for a base block, which takes {LEAST_UNDECLARED} unless it "
-        "is declared (a column block, or --base-column)"
+        f"is declared (a column block, or {option('base_column')})"
     )
     return np.zeros(len(frame), dtype=bool), None, note

@@ -10,6 +10,7 @@ from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.variance import leave_one_out_correlation, scored_rows
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
+from relstudy.common.option_words import option
 from relstudy.common.wording import sentence
 
 DOUBT = 0.01
@@ -104,12 +105,12 @@ def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Cho
         return Choice(method, ASKED_FOR)
     rests = f"{method} rests on pairs handed out at random, and these"
     if handed_out == HandOut.FIXED:
-        raise RelstudyError(f"{rests} are recorded as fixed; use --method crossed or shrunk")
+        raise RelstudyError(f"{rests} are recorded as fixed; use {option('method', 'crossed')} or shrunk")
     test = balance(panel)
     if test.p is not None and test.p < _limit(handed_out):
         raise RelstudyError(
-            f"{rests} do not look it ({_evidence(test)}); use --method crossed or shrunk, or say --handed-out random "
-            "--force if you know better"
+            f"{rests} do not look it ({_evidence(test)}); use {option('method', 'crossed')} or shrunk, or say "
+            f"{option('handed_out', 'random')} {option('force', True)} if you know better"
         )
     return Choice(method, ASKED_FOR, test)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
     freedom = len(value) - len(pairs) - len(raters) + 1
     if len(value) == len(pairs) or freedom < 1:
         raise RelstudyError(
-            "no noise can be told from these ratings: pairs rated by several raters are needed; state --noise instead"
+            "no noise can be told from these ratings: pairs rated by several raters are needed; state "
+            f"{option('noise')} instead"
         )
     offset, level = _additive(rater, pair, value)
     noise = float(np.sum((value - offset[rater] - level[pair]) ** 2) / freedom)

@@ -18,6 +18,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.known_scale import known_scale
+from relstudy.common.option_words import option
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
@@ -140,7 +141,7 @@ class Judgments:
         if self.unknown == len(self):
             return (
                 "inclusion probabilities are not known, so later steps weigh all pairs equally; "
-                "--pairs pairs.csv adds them"
+                f"{option('pairs', 'pairs.csv')} adds them"
             )
         if self.unknown:
             return (

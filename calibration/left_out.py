@@ -6,6 +6,7 @@ import numpy as np
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 COLUMN = "set_aside"
 YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no", "", "none")
@@ -34,13 +35,15 @@ def without_set_aside(table: Checked) -> Checked:
         return table
     if aside.all():
         raise RelstudyError(
-            f"{table.file}: every rater was set aside; --with-set-aside of relstudy calibrate takes their ratings"
+            f"{table.file}: every rater was set aside; {option('with_set_aside', True)} of relstudy calibrate takes "
+            "their ratings"
         )
     rest = table.among(table.frame[~aside].reset_index(drop=True), table.rows[~aside])
     raters = table.frame["rater_id"][aside].nunique()
     who = "1 rater who was" if raters == 1 else f"{raters} raters who were"
     left = (
-        f"{int(aside.sum())} ratings of {who} set aside are left out; --with-set-aside of relstudy calibrate takes them"
+        f"{int(aside.sum())} ratings of {who} set aside are left out; {option('with_set_aside', True)} of relstudy "
+        "calibrate takes them"
     )
     rest.notes = (*table.notes, left)
     return rest

@@ -51,7 +51,8 @@ def _check_one_scale(table: Checked) -> None:
         common = str(kinds.index[0])
         counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
         first = int(np.flatnonzero((names != common) & (names != ""))[0])
-        allowed = f"one calibration takes one scale, and this table mixes {counted}; --by scale takes each by itself"
+        apart = f"{table.words.by('scale')} takes each by itself"
+        allowed = f"one calibration takes one scale, and this table mixes {counted}; {apart}"
         raise TableError([Fault(table.file, table.row(first), "scale", names.iloc[first], allowed)])
 
 

@@ -20,6 +20,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
+from relstudy.common.option_words import option
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
@@ -122,11 +123,10 @@ def _require(table: Checked) -> None:
     have = table.columns_shown()
     wanted = [name for name in REQUIRED if name not in table.frame]
     if wanted:
-        allowed = f"this column is required (the file has: {have}); --columns"
+        required = f"this column is required (the file has: {have})"
+        which = {name: f"{table.words.column(name)} says which it is" for name in wanted}
         inspect = "relstudy inspect names what it may be"
-        raise TableError(
-            [Fault(table.file, 1, name, None, f"{allowed} {name}=NAME says which it is; {inspect}") for name in wanted]
-        )
+        raise TableError([Fault(table.file, 1, name, None, f"{required}; {which[name]}; {inspect}") for name in wanted])
 
 
 def check_ratings(
@@ -174,7 +174,7 @@ def check_ratings(
     if base is not None:
         rule = base[1]
         if base_column is not None and "block" in rule and base_column != "block":
-            notes.append(f"column block marks the base block, so --base-column {base_column} is not used")
+            notes.append(f"column block marks the base block, so {option('base_column', base_column)} is not used")
     else:
         frame["base"], rule, note = rated_by_all(frame)
         notes += [] if note is None else [note]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 SORTED_PAIRS = (50, 20)
 """So many pairs with different ratings, all ordered alike, are taken for sorted slots: the first number for two raters,
@@ -41,7 +42,7 @@ def refuse_sorted(frame: pd.DataFrame, file: str) -> None:
         raise RelstudyError(
             f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of "
             "one pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one "
-            "person all the same, say --trust-raters)"
+            f"person all the same, say {option('trust_raters', True)})"
         )
     if not 2 <= len(names) <= 20:
         return
@@ -59,5 +60,5 @@ def refuse_sorted(frame: pd.DataFrame, file: str) -> None:
     raise RelstudyError(
         f"{file}, column rater_id: on every pair the ratings of {', '.join(map(str, wide.columns[:4]))} stand in the "
         "same order, which people never do: these are sorted slots, not raters, and cannot be calibrated (if they "
-        "are people all the same, say --trust-raters)"
+        f"are people all the same, say {option('trust_raters', True)})"
     )

@@ -15,7 +15,7 @@ from relstudy.common.tables import pair_keys
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS, OTHER_NAMES
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
-from relstudy.mapping.scores.directions import DIRECTIONS
+from relstudy.mapping.scores.directions import DIRECTIONS, refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.selection import Choice, choose
 
@@ -129,11 +129,7 @@ def fit_systems(
     pairs, notes = scored_and_judged(table, judgments, files)
     weights = _weights(pairs, options.weights, files[1])
     directions = {name: options.direction(name, table.directions) for name in table.systems}
-    unknown = sorted(set(options.directions) - set(directions) - {"*"})
-    if unknown:
-        raise RelstudyError(
-            f"--direction: there is no system named {unknown[0]!r} in {files[0]}; there are: {', '.join(directions)}"
-        )
+    refuse_unknown_systems(options.directions, directions, files[0])
     rows: dict[str, Any] = {str(name): part.index for name, part in pairs.groupby("system", sort=False)}
     fits = []
     for name in progress(list(rows)):

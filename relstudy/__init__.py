@@ -12,6 +12,8 @@ Functions take paths or DataFrames and give DataFrames. Nothing is imported befo
 from __future__ import annotations
 
 import importlib
+import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -124,9 +126,20 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("relstudy.analysis.hashing.api")
     if name in _OWNERS:
         value = getattr(importlib.import_module(_OWNERS[name]), name)
+        if isinstance(value, types.FunctionType):
+            value = _public(value)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'relstudy' has no attribute {name!r}")
+
+
+def _public(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as a notebook calls it: its messages name arguments, and it is pickled by the name it has here."""
+    from relstudy.common.option_words import called_in_python
+
+    public = called_in_python(function)
+    public.__module__ = __name__
+    return public
 
 
 def __dir__() -> list[str]:

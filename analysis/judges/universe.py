@@ -16,6 +16,7 @@ from relstudy.analysis.resampling.draws import each_query_left_out
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +171,8 @@ class Universe:
             raise RelstudyError(
                 f"system {candidate.name!r} has no score for {int(missing.sum())} of the {len(missing)} pairs that the "
                 f"judge {self.judge.name} was given, such as ({self.judge.query_id[first]}, "
-                f"{self.judge.result_id[first]}); its table must hold them all (--policy worst ranks those that it "
-                "does not return last)"
+                f"{self.judge.result_id[first]}); its table must hold them all ({option('policy', 'worst')} ranks "
+                "those that it does not return last)"
             )
         known = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
         worst = np.nextafter(known.min(), -np.inf) if candidate.direction.higher else np.nextafter(known.max(), np.inf)

@@ -15,6 +15,7 @@ from relstudy.calibration.design import with_design
 from relstudy.calibration.judgments import COLUMNS, Judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR, PROBABILITIES
 from relstudy.common.tables import pair_keys
 from relstudy.mapping.scored_pairs import FitSettings
@@ -129,6 +130,6 @@ def _designs_apart(tables: Mapping[str, Judgments]) -> str | None:
             return (
                 f"inclusion probabilities are left empty: {first_name} and {name} have different ones for {differing} "
                 f"of {len(common)} common pairs, and a pair's chance to be judged in either takes both designs; where "
-                "all were drawn as one, --pairs pairs.csv gives them"
+                f"all were drawn as one, {option('pairs', 'pairs.csv')} gives them"
             )
     return None

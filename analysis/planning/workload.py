@@ -8,6 +8,7 @@ import numpy as np
 from scipy import optimize, stats
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def workload(pairs: int, each: int, base: int, per_rater: int, cost_per_rating: 
     if base >= per_rater:
         raise RelstudyError(
             f"a base block of {base} pairs leaves nothing of {per_rater} ratings per rater for unique pairs; lower "
-            "--base or raise --ratings-per-rater"
+            f"{option('base')} or raise {option('ratings_per_rater')}"
         )
     unique = pairs * each
     raters = max(-(-unique // (per_rater - base)), each)

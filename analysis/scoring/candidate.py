@@ -16,6 +16,7 @@ from relstudy.analysis.scoring.measures import QueryValues, run_measures
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.wording import percent
 from relstudy.mapping.fitted import FittedMapping
 
@@ -143,7 +144,7 @@ def candidate_from(
     if count < LEAST_COVERAGE * len(pairs) and not (options.low_coverage or run):
         raise RelstudyError(
             f"system {name!r} scores {count} of {len(pairs)} judged pairs ({percent(count / len(pairs))}), less than "
-            "half; say so to go on (--allow-low-coverage), and read the result with care"
+            f"half; say so to go on ({option('allow_low_coverage', True)}), and read the result with care"
         )
     unscored = np.flatnonzero(~scored)[:5]
     examples = tuple((str(pairs.query_id[i]), str(pairs.result_id[i])) for i in unscored)

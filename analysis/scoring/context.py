@@ -21,6 +21,7 @@ from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, 
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.option_words import option
 
 
 def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
@@ -34,8 +35,8 @@ def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
     known = pairs.probability_given and not np.isnan(pairs.probability).any()
     if options.correlation == "collection" and not known:
         raise RelstudyError(
-            "the collection's correlation needs the inclusion probability of every pair (--correlation judged counts "
-            "the judged pairs alike)"
+            "the collection's correlation needs the inclusion probability of every pair "
+            f"({option('correlation', 'judged')} counts the judged pairs alike)"
         )
     return options.correlation == "collection" or (
         options.correlation == "auto" and known and options.weights == Weighting.DESIGN

@@ -16,6 +16,7 @@ from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.scales import KnownScale
 
 POPULATIONS = ("auto", "collection", "open")
@@ -255,7 +256,8 @@ class JudgedPairs:
                 f"(up to {most:,} replicates do not)"
             )
         if reason and asked == "collection":
-            raise RelstudyError(f"intervals cannot speak of the collection (--population collection): {reason}")
+            stated = option("population", "collection")
+            raise RelstudyError(f"intervals cannot speak of the collection ({stated}): {reason}")
         if not reason and asked == "auto" and (self.fraction == 1).all():
             reason = "every query was taken (query_probability 1), so they stand for others like them"
         if reason:

@@ -22,6 +22,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 RATERS = ("auto", "any", "these")
 LEAST_RATERS = 3
@@ -77,7 +78,7 @@ def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation
         return RaterPopulation(None, "by request")
     ratings = pairs.ratings
     if ratings is None:
-        reason = "the ratings behind the judgments are not known (--ratings calibrated.csv)"
+        reason = "the ratings behind the judgments are not known (calibrated.csv beside these or `ratings` gives them)"
     elif ratings.rater is None:
         reason = "the ratings do not name their raters"
     else:
@@ -90,7 +91,8 @@ def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation
             else f"{number} {'rater does' if number == 1 else 'raters do'} not tell how others would differ"
         )
     if asked == "any":
-        raise RelstudyError(f"intervals cannot speak of any raters like these (--raters any): {reason}")
+        stated = option("raters", "any")
+        raise RelstudyError(f"intervals cannot speak of any raters like these ({stated}): {reason}")
     return RaterPopulation(None, reason)
 
 

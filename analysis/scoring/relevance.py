@@ -9,6 +9,7 @@ import numpy as np
 
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.wording import percent
 
 MUCH_AT_THE_CUT = 0.05
@@ -97,7 +98,7 @@ def relevance_of(pairs: JudgedPairs, asked: str = "auto", threshold: float | Non
             return Relevance(RelevanceRule.SHARE, cut, share, at_the_cut=at_the_cut)
         if asked == RelevanceRule.SHARE:
             raise RelstudyError(
-                f"relevance cannot be the share of ratings: {reason} (--relevance mean takes judgments)"
+                f"relevance cannot be the share of ratings: {reason} ({option('relevance', 'mean')} takes judgments)"
             )
     values = (pairs.judgment > cut).astype(np.float64)
     return Relevance(RelevanceRule.MEAN, cut, values, reason, _near(pairs, pairs.judgment, cut))
@@ -120,7 +121,7 @@ def _share(pairs: JudgedPairs, cut: float) -> tuple[np.ndarray | None, str]:
         return None, f"{unknown} of {len(pairs)} pairs have no relevant_share"
     return None, (
         f"the judgments' shares are of the cut {pairs.share_cut:g}, and another needs the ratings "
-        "(--ratings calibrated.csv)"
+        "(calibrated.csv beside the judgments or `ratings` gives them)"
     )
 
 

@@ -13,6 +13,7 @@ from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
 
 Progress = Callable[[Sequence[Candidate]], Iterable[Candidate]]
@@ -54,11 +55,7 @@ def candidates_of(
             if name in candidates:
                 raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
             candidates[name] = candidate_of(pairs, name, rows, options, directions, name in table.runs)
-    for name in sorted(set(stated) - {"*"}):
-        if name not in candidates:
-            raise RelstudyError(
-                f"--direction: there is no system named {name!r} in the scores; there are: {', '.join(candidates)}"
-            )
+    refuse_unknown_systems(stated, candidates, "the scores")
     unused = [name for name in fitted if name not in candidates]
     notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
     mapped = [map_scores(pairs, each, options, fitted.get(each.name)) for each in progress(list(candidates.values()))]

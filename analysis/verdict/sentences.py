@@ -12,6 +12,7 @@ from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.measures import MEASURES, shown_range, shown_value
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.estimates import Estimate
+from relstudy.common.option_words import option
 from relstudy.common.wording import count_of, in_words, listed, listed_some
 
 MOST_EXCEPTIONS = 3
@@ -206,7 +207,7 @@ def unknown(result: ScoreResult) -> list[str]:
     if raters is not None and raters < FEW_RATERS:
         sentences.append(
             f"What other raters would say: the ranges allow for any raters like these {raters}, who are too few to "
-            f"tell much of others. --raters these keeps to these {raters}."
+            f"tell much of others. {option('raters', 'these')} keeps to these {raters}."
         )
     partial = [each.name for each in result.systems if each.coverage.scored < each.coverage.judged]
     if partial:

@@ -12,6 +12,7 @@ import numpy as np
 
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ def in_base(panel: Panel) -> Panel:
     if not len(block.rating):
         raise RelstudyError(
             "there is no base block: no pair was rated by every rater and no column marks one; name it with "
-            "--base-column, or calibrate on all ratings with --method pooled --handed-out random"
+            f"{option('base_column')}, or calibrate on all ratings with {option('method', 'pooled')} "
+            f"{option('handed_out', 'random')}"
         )
     return block
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.wording import percent
 
 R_HAT_LIMIT = 1.01
@@ -104,7 +105,7 @@ def too_few(kept: int, tried: int) -> RelstudyError:
     """What to say where hardly any draw obeys the order."""
     return RelstudyError(
         f"the sampler kept {kept} of {tried:,} draws, since the others broke the order: the judgments hardly follow "
-        "the shape asked for; use --method bayes with the exact engine"
+        f"the shape asked for; use {option('method', 'bayes')} with the exact engine"
     )
 
 

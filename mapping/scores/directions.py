@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 DIRECTIONS = ("auto", "higher", "lower")
+
+
+def refuse_unknown_systems(stated: Iterable[str], systems: Collection[str], file: str) -> None:
+    """Refuse a direction that is stated for a system ("*" is all) which is not there.
+
+    Parameters
+    ----------
+    file : what messages call the scores
+    """
+    unknown = sorted(set(stated) - set(systems) - {"*"})
+    if unknown:
+        raise RelstudyError(
+            f"{option('direction')}: there is no system named {unknown[0]!r} in {file}; there are: {', '.join(systems)}"
+        )
 
 
 def stated_directions(texts: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, TableError
-from relstudy.common.option_words import CommandWords
+from relstudy.common.option_words import words
 from relstudy.common.whole_ids import whole_ids
 
 ROUNDED = r"\d(?:[.,]\d+)?(?:E\+\d+|e\+1[5-9])"
@@ -52,7 +52,7 @@ class Checked:
         self.faults: list[Fault] = []
         self.more = 0
         self.notes: tuple[str, ...] = ()
-        self.words = CommandWords()
+        self.words = words()
 
     def require(self, *columns: str) -> None:
         """Refuse at once a table that lacks a column."""
@@ -154,11 +154,11 @@ class Checked:
     def _way_out(self, value: str) -> str:
         if not value:
             return ""
-        words = self.words
-        number = f"{words.scale('LOW-HIGH')} states another scale"
+        ways = self.words
+        number = f"{ways.scale('LOW-HIGH')} states another scale"
         if not _is_number(value):
-            number = f"{words.value(value)} gives it a number"
-        return f" ({words.missing(value)} takes it for no answer, {number})"
+            number = f"{ways.value(value)} gives it a number"
+        return f" ({ways.missing(value)} takes it for no answer, {number})"
 
     def among(self, frame: pd.DataFrame, rows: np.ndarray, labels: Mapping[str, str] | None = None) -> Checked:
         """A table of the same source, with its notes and no faults: other rows or columns of it.

@@ -1,9 +1,16 @@
-"""How a way out is written: as an option of a command, or as an argument in Python where the table is a DataFrame."""
+"""How a way out is written: as an option of a command, or as an argument where a public function was called."""
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def list_entry(text: str) -> str:
@@ -45,6 +52,19 @@ class CommandWords:
         """The scale."""
         return f"--scale {name}"
 
+    def column(self, name: str) -> str:
+        """Which column of the table is relstudy's `name`."""
+        return f"--columns {name}=NAME"
+
+    def by(self, column: str) -> str:
+        """Each value of a column by itself."""
+        return f"--by {column}"
+
+    def option(self, name: str, value: str | bool | None = None) -> str:
+        """An option by its name in Python, with its value; True for one that is a switch."""
+        option = f"--{name.replace('_', '-')}"
+        return option if value is None or value is True else f"{option} {value}"
+
 
 class PythonWords(CommandWords):
     """As arguments of a function.
@@ -63,3 +83,52 @@ class PythonWords(CommandWords):
 
     def scale(self, name: str) -> str:
         return f"scale={name!r}"
+
+    def column(self, name: str) -> str:
+        return f"columns={{'NAME': {name!r}}}"
+
+    def by(self, column: str) -> str:
+        return f"calibrate_by(..., {column!r})"
+
+    def option(self, name: str, value: str | bool | None = None) -> str:
+        return name if value is None else f"{name}={value!r}"
+
+
+_WORDS: ContextVar[type[CommandWords]] = ContextVar("words", default=CommandWords)
+
+
+def words() -> CommandWords:
+    """How what runs now was called: from a command, or by a public function."""
+    return _WORDS.get()()
+
+
+def option(name: str, value: str | bool | None = None) -> str:
+    """A choice as the reader of a message makes it.
+
+    Parameters
+    ----------
+    name : of the argument; the command's option has the same, with hyphens
+    value : what it is to be; True for a switch; None names the choice alone
+
+    Examples
+    --------
+    >>> option("policy", "worst"), option("allow_low_coverage", True)
+    ('--policy worst', '--allow-low-coverage')
+    >>> called_in_python(option)("policy", "worst")
+    "policy='worst'"
+    """
+    return words().option(name, value)
+
+
+def called_in_python(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, whose messages name its arguments in place of a command's options while it runs."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        before = _WORDS.set(PythonWords)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _WORDS.reset(before)
+
+    return call

@@ -19,6 +19,7 @@ import pandas as pd
 
 from relstudy.common.checked import MOST_NAMES, Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.records import NO, YES, chosen_label
 from relstudy.common.scales import Scale, stated_scale
 
@@ -173,7 +174,8 @@ class Reading:
         several = [ours for ours, names in theirs.items() if len(names) > 1]
         if [ours for ours in several if ours != "rating"]:
             raise RelstudyError(
-                f"{table.file}: --columns names {len(theirs[several[0]])} columns for {several[0]}; one is needed"
+                f"{table.file}: {option('columns')} names {len(theirs[several[0]])} columns for {several[0]}; one is "
+                "needed"
             )
         melted = {name for ours in several for name in theirs[ours]}
         kept = table.frame[[name for name in table.frame.columns if name not in melted and name not in theirs]]
@@ -194,7 +196,7 @@ class Reading:
             if not matching:
                 have = table.columns_shown()
                 raise RelstudyError(
-                    f"{table.file}: --columns names {name!r}, and there is no such column (there are: {have})"
+                    f"{table.file}: {option('columns')} names {name!r}, and there is no such column (there are: {have})"
                 )
             columns += [column for column in matching if column not in columns]
         return columns

@@ -12,6 +12,7 @@ import pandas as pd
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Item
@@ -149,7 +150,7 @@ def _queries(study: DrawnStudy, options: NextOptions, rng: np.random.Generator) 
     if judged is not None and not given:
         raise RelstudyError(
             f"round {judged.number} was shaped by judge {judged.judge}, who knows the drawn queries alone; draw for "
-            "these again (--same-queries)"
+            f"these again ({option('same_queries', True)})"
         )
     draw_number = max(each.query_draw for each in design.rounds) + 1
     if given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import relstudy as rs
+from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
 KEYWORDS = EXAMPLE / "scores" / "keywords.csv"
@@ -235,3 +238,23 @@ def test_a_name_that_would_be_shown_as_another_is_refused_with_its_signs_written
             "score scores", given, tables
         )
     assert "the name of a rater may hold" in refusal("calibrate", tables["ratings"].assign(rater_id=name), tables)
+
+
+def test_messages_name_arguments_in_python_and_options_in_a_command(tmp_path: Path) -> None:
+    pairs = pd.DataFrame({"query_id": list("aabb"), "result_id": list("wxyz")})
+    scores, judgments = pairs.assign(new=[1.0, 2, 3, 4]), pairs.assign(judgment=[1, 2, 3, 5])
+    with pytest.raises(rs.RelstudyError, match=r"say so to go on \(allow_low_coverage=True\)"):
+        rs.score(scores.head(1), judgments)
+    with pytest.raises(rs.RelstudyError, match=r"\(correlation='judged' counts the judged pairs alike\)"):
+        rs.score(scores, judgments, correlation="collection")
+    with pytest.raises(rs.RelstudyError, match=r"^direction: there is no system named 'old' in the scores"):
+        rs.fit(scores, judgments, direction={"old": "lower"})
+    pairs.assign(worker="a", rating=1).to_csv(tmp_path / "ratings.csv")
+    with pytest.raises(rs.RelstudyError, match=r"columns=\{'NAME': 'rater_id'\} says which it is"):
+        rs.read_ratings(tmp_path / "ratings.csv")
+    printed = CliRunner().invoke(main, ["calibrate", str(tmp_path / "ratings.csv"), "-o", str(tmp_path / "out")])
+    assert "--columns rater_id=NAME says which it is" in printed.stderr
+
+
+def test_public_functions_are_pickled_by_their_public_names() -> None:
+    assert pickle.loads(pickle.dumps(rs.score)) is rs.score
