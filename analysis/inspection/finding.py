@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from typing import Any
+
+from relstudy.common.shown import WIDTH
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,20 @@ class Inspection:
             "command": self.command,
         }
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
+        """What there is to say, a thing a line."""
         lines = [f"{self.file}: {self.sentence}"]
         lines += [f"  {each.column} -> {each.role}: {each.why}" for each in self.columns]
         lines += self.notes
-        lines += [f"can be computed: {', '.join(self.uses)}"] if self.uses else []
-        lines += ["next:", f"  {self.command}"] if self.command else []
-        return "\n".join(lines)
+        return [*lines, f"can be computed: {', '.join(self.uses)}"] if self.uses else lines
 
-    __repr__ = __str__
+    def _next(self) -> list[str]:
+        """The command to run, in one line, to be copied."""
+        return ["next:", f"  {self.command}"] if self.command else []
+
+    def __str__(self) -> str:
+        return "\n".join([*self._lines(), *self._next()])
+
+    def __repr__(self) -> str:
+        wrapped = [part for line in self._lines() for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
+        return "\n".join([*wrapped, *self._next()])

@@ -225,6 +225,9 @@ def test_what_is_shown_fits_a_screen(panel: rs.CalibratedPanel, result: rs.Score
         assert max(map(len, lines)) <= 80, repr(each)
         assert "<table" in each._repr_html_()
     assert max(map(len, repr(result.verdict).splitlines())) <= 80
+    inspected = rs.inspect(KEYWORDS)
+    assert max(map(len, repr(inspected).splitlines())) <= 80 and repr(inspected) != str(inspected)
+    assert str(inspected).splitlines()[-1] == repr(inspected).splitlines()[-1]
 
 
 def test_what_holds_arrays_is_shown_in_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict, dataclass, fields
 from math import inf
 from typing import Any, get_args, get_type_hints
@@ -12,6 +13,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import Denominator
 from relstudy.analysis.hashing.metrics.radius import AreaRule, LeftOut, NoRelevant
 from relstudy.common.errors import RelstudyError
+from relstudy.common.shown import WIDTH
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Conventions:
     empty_ball: LeftOut = "zero"
     area: AreaRule = "sum"
     beta: float = 1.0
+
+    def __repr__(self) -> str:
+        start = f"{type(self).__name__}("
+        choices = ", ".join(f"{name}={value!r}" for name, value in asdict(self).items())
+        return textwrap.fill(f"{start}{choices})", WIDTH, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
     def __post_init__(self) -> None:
         hints = get_type_hints(Conventions)

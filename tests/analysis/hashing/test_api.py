@@ -118,7 +118,8 @@ def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:
     for shown in (counts, result, compared):
         text = repr(shown)
         assert len(text.splitlines()) <= 40
-        assert max(map(len, text.splitlines())) <= 120
+        assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, repr(hashing.Conventions()).splitlines())) <= 80
     pairs = int(counts.relevant.sum())
     assert repr(counts) == f"CountTable(12 queries x 300 codes of 16 bits, {pairs} relevant pairs by class)"
     assert "<table" in result._repr_html_()
