@@ -180,6 +180,9 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     if layout.encoding == "utf-16":
         with open_text(file, "utf-16") as text:
             source = pa.BufferReader(text.read().encode("utf-8"))
+    elif file.endswith(ENDING):
+        with open_binary(file) as handle:
+            source = pa.BufferReader(handle.read())
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
         use_threads=False,
@@ -198,7 +201,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
         if layout.encoding != "utf-16":
             with open_binary(file) as handle:
                 handle.read().decode("utf-8")
-        else:
+        if source is not file:
             source.seek(0)
         table = csv.read_csv(source, read, csv.ParseOptions(**plain, invalid_row_handler=odd_row), convert)
     return table.to_pandas(), ragged, more, blank

@@ -7,12 +7,14 @@ import io
 import os
 import zlib
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from relstudy.common.errors import RelstudyError
 
 ENDING = ".gz"
 MAGIC = b"\x1f\x8b"
+MOST_UNPACKED = 1 << 30
+"""Bytes that are unpacked: a file of a few megabytes may hold more than any memory."""
 BROKEN = (OSError, EOFError, zlib.error)
 """What reading a packed file that was cut off or changed raises."""
 
@@ -33,7 +35,29 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     file = os.fspath(path)
     if file == "-" or (Path(file).exists() and not Path(file).is_file() and not Path(file).is_dir()):
         raise RelstudyError(f"{file}: this is a pipe or a device; write the table to a file first")
-    return cast(BinaryIO, gzip.open(file, "rb")) if file.endswith(ENDING) else open(file, "rb")
+    return cast(BinaryIO, io.BufferedReader(_Unpacked(file), 1 << 20)) if file.endswith(ENDING) else open(file, "rb")
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file holds, up to MOST_UNPACKED."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.given = file, 0
+        self.content = gzip.GzipFile(file, "rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self.content.readinto(buffer)
+        self.given += count
+        if self.given > MOST_UNPACKED:
+            raise RelstudyError(f"{self.file}: this holds over {MOST_UNPACKED >> 30} GiB; unpack it first")
+        return count
+
+    def close(self) -> None:
+        self.content.close()
+        super().close()
 
 
 def open_text(path: str | os.PathLike[str], encoding: str, errors: str = "strict") -> TextIO:

@@ -353,6 +353,17 @@ def test_packed_tables_records_runs_and_qrels_are_read_and_recognised(tmp_path: 
     assert inspect_file(packed(tmp_path, "a.run.gz", "q Q0 x 1 0.5 a\n")).kind == "run"
 
 
+@pytest.mark.parametrize("name", ["s.csv.gz", "j.jsonl.gz", "qrels.gz", "a.run.gz"])
+def test_a_small_packed_file_of_gigabytes_is_refused(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
+    kind = {"s.csv.gz": "query_id,result_id,a\n", "j.jsonl.gz": "{}\n", "qrels.gz": "q 0 x 1\n"}
+    path = packed(tmp_path, name, kind.get(name, "q Q0 x 1 0.5 a\n") * (1 << 19))
+    with pytest.raises(RelstudyError, match=r"gz: this holds over .* GiB; unpack it first"):
+        (read_judgments if name in ("j.jsonl.gz", "qrels.gz") else read_scores)(path)
+
+
 @pytest.mark.parametrize("cut", [12, 4])
 @pytest.mark.parametrize("name", ["s.csv.gz", "qrels.gz", "a.run.gz"])
 def test_a_packed_file_that_was_cut_off_is_refused_in_a_sentence(tmp_path: Path, name: str, cut: int) -> None:
