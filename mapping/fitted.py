@@ -248,6 +248,14 @@ def read_mappings(path: str | os.PathLike[str]) -> dict[str, FittedMapping]:
     ------
     RelstudyError
         where there is none, a file is not one, or two are of one system
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     FittedMapping(np.array([0.0, 1.0]), np.array([1.0, 5.0]), system="bm25").write(f"{folder}/bm25.json")
+    ...     read_mappings(folder)["bm25"].predict([0.5]).tolist()
+    [3.0]
     """
     check_arguments(read_mappings, locals())
     files = mapping_files(path)

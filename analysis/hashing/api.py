@@ -188,6 +188,13 @@ def compare(
     RelstudyError
         where there is no system, a convention or a radius is not known, or tables were counted from different queries
         or ground truths
+
+    Examples
+    --------
+    >>> near = CountTable(np.array([[2, 2], [1, 3]]), np.array([[2, 0], [1, 0]]))
+    >>> far = CountTable(np.array([[2, 2], [3, 1]]), np.array([[0, 2], [1, 0]]))
+    >>> compare({"near": near, "far": far}, radius=1).table["mAP"].round(2).tolist()
+    [1.0, 0.51]
     """
     check_arguments(compare, locals())
     from relstudy.analysis.hashing.metrics.comparison import compare as compare_tables
@@ -244,6 +251,15 @@ def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
     ------
     RelstudyError
         where the encoder was not fitted, or the file cannot be written
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> fitted = encoder("lsh", bits=4).fit(np.eye(3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_encoder(fitted, f"{folder}/lsh.npz")
+    ...     load_encoder(f"{folder}/lsh.npz").encode(np.eye(3))
+    Codes(3 codes of 4 bits)
     """
     check_arguments(save_encoder, locals())
     from relstudy.analysis.hashing.encoders.saved import save_encoder as save
@@ -262,6 +278,14 @@ def load_encoder(path: str | os.PathLike[str]) -> Encoder:
     ------
     RelstudyError
         where there is no such file, or it holds no encoder
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_encoder(encoder("pcah", bits=2).fit(np.eye(3)), f"{folder}/pcah.npz")
+    ...     load_encoder(f"{folder}/pcah.npz").encode(np.eye(3))
+    Codes(3 codes of 2 bits)
     """
     check_arguments(load_encoder, locals())
     from relstudy.analysis.hashing.encoders.saved import load_encoder as load
@@ -280,6 +304,12 @@ def health(codes: CodesLike) -> pd.Series:
     ------
     RelstudyError
         for values that are no bits
+
+    Examples
+    --------
+    >>> used = health(np.array([[0, 0], [0, 0], [1, 1]]))
+    >>> used["distinct"], used["fullest"]
+    (np.float64(2.0), np.float64(2.0))
     """
     check_arguments(health, locals())
     from relstudy.analysis.hashing.metrics.health import code_health

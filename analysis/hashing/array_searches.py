@@ -87,6 +87,14 @@ def graded(
     ------
     RelstudyError
         where there are not as many labels as codes, or a cut-off is below 1
+
+    Examples
+    --------
+    >>> from relstudy.analysis.hashing.truth.labels import Labels
+    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1]], dtype=bool))
+    >>> both, one = Labels(masks=np.array([[3]], dtype=np.uint64)), Labels(masks=np.array([[3, 1]], dtype=np.uint64))
+    >>> graded(codes.take(slice(0, 1)), codes, LabelTruth.by(both, one), [1]).loc["ACG@1", "expected"]
+    np.float64(2.0)
     """
     check_arguments(graded, locals())
     from relstudy.analysis.hashing.counting.shared_labels import shared_label_counts

@@ -122,6 +122,11 @@ def study(url: str, token: str) -> RemoteStudy:
     ------
     RelstudyError
         where the address is none, or not encrypted and elsewhere than on this machine, or the token is none
+
+    Examples
+    --------
+    >>> study("http://127.0.0.1:8000", "the-token-that-was-printed")
+    RemoteStudy('http://127.0.0.1:8000')
     """
     check_arguments(study, locals())
     return RemoteStudy(url, token)

@@ -42,3 +42,7 @@ def test_every_declared_type_can_be_said_in_words() -> None:
                 check_arguments(function, {name: Strange()})
             except rs.RelstudyError as error:
                 assert "tests" in str(error) or "Strange" in str(error)
+
+
+def test_every_public_function_has_an_example() -> None:
+    assert [function.__name__ for function in PUBLIC if ">>>" not in (function.__doc__ or "")] == []

@@ -68,6 +68,14 @@ def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | 
     ------
     RelstudyError, TableError
         for a pickle, a wrong shape, NaN, a zero among -1/+1 codes, any other value, codes of different lengths
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("0011\\n0101\\n"), file.flush()
+    ...     read_codes(file.name)
+    Codes(2 codes of 4 bits)
     """
     check_arguments(read_codes, locals())
     return CodeFile.of(path, form, bits).read()

@@ -148,6 +148,11 @@ def without_self(table: CountTable) -> CountTable:
     ------
     RelstudyError
         where a query has no (relevant) code at distance 0
+
+    Examples
+    --------
+    >>> without_self(CountTable(np.array([[1, 1, 1]]), np.array([[1, 0, 1]]))).total.tolist()
+    [[0, 1, 1]]
     """
     check_arguments(without_self, locals())
     table.need_radii()

@@ -74,6 +74,14 @@ def read_labels(
     ------
     RelstudyError
         for other arrays, files of two kinds, and where no label of the first file stands in any other
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("dog\\ncat\\ndog\\n"), file.flush()
+    ...     len(read_labels(file.name)[0])
+    3
     """
     check_arguments(read_labels, locals())
     notes = [] if notes is None else notes

@@ -75,6 +75,11 @@ def epsilon_ball(
     ------
     RelstudyError
         for a radius below 0, or vectors of other widths
+
+    Examples
+    --------
+    >>> epsilon_ball(np.array([[0.0]]), np.array([[0.5], [2.0]]), radius=1.0).of(0).tolist()
+    [0]
     """
     check_arguments(epsilon_ball, locals())
     queries, database = np.asarray(queries), np.asarray(database)
