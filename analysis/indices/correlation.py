@@ -67,6 +67,7 @@ class CorrelationBootstrap:
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
         # wide enough to vectorise, narrow enough that a table of levels stays near the cache
         self._parts = parts_of(len(row), times.shape[1], min(128, int(64e6 / (8 * max(len(self.values), 1)))))
+        self._sum_parts = parts_of(times.shape[0], times.shape[1], 128)  # of sums by row
         self.every = np.ones((times.shape[0], 1))
 
     @cached_property
@@ -113,7 +114,7 @@ class CorrelationBootstrap:
 
         point = pearson_of_sums(columns.sum(axis=1, keepdims=True))
         without = None if self.left_out is None else pearson_of_sums(_sums_without(self.left_out, values))
-        return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._parts)), without)
+        return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._sum_parts)), without)
 
     def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
         row, end, level, weight = self._by_score(score)
@@ -166,7 +167,7 @@ class CorrelationBootstrap:
             back = np.argsort(np.argsort(score, kind="stable"), kind="stable")  # pairs as they stood
             without = projected(_sums_without(self.left_out, [each[back] for each in values]))
         value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
-        return self._figure(float(value), projected(in_threads(part_of, self._parts)), without)
+        return self._figure(float(value), projected(in_threads(part_of, self._sum_parts)), without)
 
     def _figure(self, value: float, replicates: np.ndarray, left_out: np.ndarray | None) -> BootstrapStatistic:
         return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True, left_out=left_out)

@@ -102,7 +102,7 @@ def svg(figure: Figure, title: str, *, alone: bool = False) -> str:
     with matplotlib.rc_context(cast(Any, {**RC, "svg.hashsalt": title})), warnings.catch_warnings():
         # text stays text, and the reader's browser has the letters that matplotlib's font lacks
         warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+        _draw_once(figure, buffer)
     if (kept := _drawn.get()) is not None:
         kept.append(figure)
     text = buffer.getvalue()
@@ -120,6 +120,18 @@ def svg(figure: Figure, title: str, *, alone: bool = False) -> str:
     style = f"<style>{theme_css('svg.figure')}</style>" if alone else ""
     head = f'<svg class="figure" role="img" aria-label="{label}" style="stroke-linejoin: round"'
     return re.sub(r"<svg([^>]*)>", lambda match: f"{head}{match[1]}><title>{label}</title>{style}", text, count=1)
+
+
+def _draw_once(figure: Figure, file: io.StringIO) -> None:
+    """Write the SVG as `savefig` does, which draws everything once before, to see it laid out: drawing lays it out."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvas, dpi = figure.canvas, figure.dpi
+    try:
+        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})
+    finally:
+        figure.set_canvas(canvas)
+        figure.set_dpi(dpi)
 
 
 def figure_of(picture: Callable[[], str]) -> Figure:

@@ -19,6 +19,8 @@ from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_c
 
 SIZE = (384, 256)
 FEWEST_WORDS = 3
+# Starting two processes takes as long as painting so many pictures.
+WORTH_PROCESSES = 100
 
 _PLACE_WORDS = {
     "mountains": ("mountains", "peak", "rock", "valley"),
@@ -146,7 +148,7 @@ def write_collection(
 
     Parameters
     ----------
-    workers : processes to paint with
+    workers : processes to paint with, where there are pictures enough to be worth their start
     done : called with the number of pictures painted since the last call
     """
     pictures = folder / "pictures"
@@ -163,7 +165,7 @@ def write_collection(
 
 def _painted(jobs: list[tuple[Scene, Path]], workers: int) -> Iterator[int]:
     batches = [jobs[start : start + 16] for start in range(0, len(jobs), 16)]
-    if workers <= 1:
+    if workers <= 1 or len(jobs) < WORTH_PROCESSES:
         yield from map(_paint_batch, batches)
         return
     # fresh processes: a fork of a process with threads (a progress bar has one) may hang
