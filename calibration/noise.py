@@ -90,7 +90,7 @@ def _variances(shared: Panel) -> tuple[np.ndarray, np.ndarray]:
     several = np.maximum(count, 1)
     deviation = shared.rating - (shared.by_pair(shared.rating) / several)[shared.pair]
     deviation = deviation - (shared.by_rater(deviation) / np.maximum(n, 1))[shared.rater]
-    own = shared.by_rater((1 - 2 / several)[shared.pair])
+    own_share = shared.by_rater((1 - 2 / several)[shared.pair])
     freedom = shared.by_rater((1 - 1 / several)[shared.pair])
     square = shared.by_rater(deviation * deviation)
     usable = (freedom > 2) & (square > 1e-12)
@@ -103,7 +103,7 @@ def _variances(shared: Panel) -> tuple[np.ndarray, np.ndarray]:
     variance = np.full(shared.n_raters, typical)
     for _ in range(ROUNDS):
         others = shared.by_rater((shared.by_pair(variance[shared.rater]) / several**2)[shared.pair])
-        expected = (variance * own + others) * left
+        expected = (variance * own_share + others) * left
         ratio = np.where(usable, square / np.maximum(expected, 1e-12), 1.0)
         variance = variance * np.clip(ratio, 0.25, 4.0)
         if np.abs(np.log(np.clip(ratio, 0.25, 4.0))).max() < 0.01:
@@ -149,7 +149,7 @@ def _weight_share(shared: Panel, log_noise: np.ndarray) -> float:
 
 def others_mean(panel: Panel, weight: np.ndarray) -> np.ndarray:
     """For each rating, the mean of the other raters' of the same pair, weighted by rater; float array (N)."""
-    own = weight[panel.rater]
-    product = own * panel.rating
-    total, mass = panel.by_pair(product)[panel.pair], panel.by_pair(own)[panel.pair]
-    return (total - product) / (mass - own)
+    weights = weight[panel.rater]
+    product = weights * panel.rating
+    total, mass = panel.by_pair(product)[panel.pair], panel.by_pair(weights)[panel.pair]
+    return (total - product) / (mass - weights)

@@ -128,9 +128,9 @@ def places(panel: Panel) -> np.ndarray:
     if any(name not in panel.pairs for name in ids):
         return np.arange(panel.n_pairs)
     sorted_pairs = panel.pairs[ids].reset_index(drop=True).sort_values(ids, kind="stable").index
-    place = np.empty(panel.n_pairs, dtype=np.intp)
-    place[sorted_pairs.to_numpy()] = np.arange(panel.n_pairs)
-    return place
+    rank = np.empty(panel.n_pairs, dtype=np.intp)
+    rank[sorted_pairs.to_numpy()] = np.arange(panel.n_pairs)
+    return rank
 
 
 def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: int) -> Balance:

@@ -168,8 +168,8 @@ def check_ratings(
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:
         refuse_sorted(frame, table.file)
-    found = (aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
-    notes = [*table.notes, *(note for note in found if note is not None)]
+    remarks = (aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
+    notes = [*table.notes, *(note for note in remarks if note is not None)]
     rule: str | None
     if base is not None:
         rule = base[1]

@@ -164,5 +164,5 @@ def squared_differences(panel: Panel) -> np.ndarray:
 def mean_over_ratings(panel: Panel, values: np.ndarray) -> Figure:
     """The mean of a value a rating, over all ratings."""
     value = float(values.mean())
-    own = (values - value) / len(values)
-    return Figure(value, own, panel.by_pair(own))
+    influence = (values - value) / len(values)
+    return Figure(value, influence, panel.by_pair(influence))

@@ -44,13 +44,13 @@ def print_assisted(assisted: AssistedScores) -> None:
 
 def _withheld(assisted: AssistedScores) -> dict[str, list[str]]:
     """The figures that have no value or no interval, by the reason."""
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for system, figures in assisted.systems.items():
         for index in (name for name in SHOWN if name in figures):
             reason = figures[index].estimate.reason
             if reason is not None:
-                found.setdefault(reason, []).append(f"{index} of {system}")
-    return found
+                by_reason.setdefault(reason, []).append(f"{index} of {system}")
+    return by_reason
 
 
 def _cells(figure: Estimate) -> list[str]:

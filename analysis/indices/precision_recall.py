@@ -205,13 +205,13 @@ class Retrieval:
         if self.left_out is not None:
             precision, area = retrieval_without(self.left_out, order, end, w, alone, hit)
             without = [precision, 1.0 - area]
-        found = {
+        statistics = {
             "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0]),
             "normalised_rank": BootstrapStatistic(1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant),
         }
         return {
             name: replace(each, clusters=self.queries, left_out=own)
-            for (name, each), own in zip(found.items(), without, strict=True)
+            for (name, each), own in zip(statistics.items(), without, strict=True)
         }
 
     def operating_points(

@@ -87,7 +87,7 @@ class ReweightedPairs:
         score, weight : float [pairs]
         thresholds : float [thresholds]
         """
-        ascending, place = np.unique(thresholds, return_inverse=True)
+        ascending, threshold_of = np.unique(thresholds, return_inverse=True)
         bins = np.searchsorted(ascending, score, side="right")
         in_bin = sparse.csr_array((weight, (bins, np.arange(len(score)))), shape=(len(ascending) + 1, len(score)))
 
@@ -97,7 +97,7 @@ class ReweightedPairs:
 
         seen, hits = above(self.mass), above(self.hits)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (hits[1:] / seen[1:])[place], (hits[1:] / hits[:1])[place]
+            return (hits[1:] / seen[1:])[threshold_of], (hits[1:] / hits[:1])[threshold_of]
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,8 @@ def _numbers_of(texts: list[str]) -> tuple[dict[str, float], bool]:
     if all(STARS.fullmatch(text) for text in texts):
         return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, True
     of_a_whole = [re.fullmatch(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+)", text) for text in texts]
-    if all(of_a_whole) and len({found[2] for found in of_a_whole if found}) == 1:
-        return {found[0]: float(found[1].replace(",", ".")) for found in of_a_whole if found}, True
+    if all(of_a_whole) and len({match[2] for match in of_a_whole if match}) == 1:
+        return {match[0]: float(match[1].replace(",", ".")) for match in of_a_whole if match}, True
     levels = [_level(text) for text in texts]
     order = sorted(set(levels))
     numbers = {text: float(order.index(level)) for text, level in zip(texts, levels, strict=True)}

@@ -42,8 +42,8 @@ def inspect_mturk(table: Checked) -> Inspection:
             roles[ours] = by_name[ours]
         elif inputs:
             roles[ours] = inputs[at]
-            place = "only" if len(inputs) == 1 else "last" if at else "first"
-            notes.append(f"{inputs[at]} is taken for {ours}, being the {place} input: --columns names another")
+            which = "only" if len(inputs) == 1 else "last" if at else "first"
+            notes.append(f"{inputs[at]} is taken for {ours}, being the {which} input: --columns names another")
     if "result_id" in roles and answered:
         roles["rating"] = answered[0]
         if len(answered) > 1:

@@ -42,9 +42,9 @@ def inspect_table(table: Checked, tool: str = "") -> Inspection:
 
 def _inspected(table: Checked, tool: str) -> Inspection:
     frame = table.frame
-    found = inspect_export(table, tool) or _relstudy_table(table)
-    if found is not None:
-        return found
+    known = inspect_export(table, tool) or _relstudy_table(table)
+    if known is not None:
+        return known
     roles = roles_of(frame)
     if "rating" in roles and "rater_id" in roles and ("result_id" in roles or "query_id" in roles):
         return inspect_ratings(table, roles, tool)
@@ -155,11 +155,11 @@ def _wide_raters(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
             continue
         columns[bool(answers.words)].append(str(name))
     # a column of remarks beside columns of numbers is no rater's
-    found = columns[False] if len(columns[False]) > 1 else columns[True]
-    if len(found) < 2:
+    raters = columns[False] if len(columns[False]) > 1 else columns[True]
+    if len(raters) < 2:
         return []
-    together = pd.concat([frame[name] for name in found], ignore_index=True).astype("str").str.strip()
-    return found if together[together != ""].nunique() <= 25 and read_answers(together) is not None else []
+    together = pd.concat([frame[name] for name in raters], ignore_index=True).astype("str").str.strip()
+    return raters if together[together != ""].nunique() <= 25 and read_answers(together) is not None else []
 
 
 def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspection:

@@ -129,8 +129,8 @@ def _questions(frame: pd.DataFrame, tool: str) -> list[str]:
     if tool == "Label Studio" and "id" in names and names.index("id") < names.index("annotator") - 1:
         between = names[names.index("id") + 1 : names.index("annotator")]
         after = names[names.index("annotation_id") + 1 :]
-        found = [name for name in after if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)] or between
-        return [name for name in found if name not in ABOUT_ANSWERS]
+        answers = [name for name in after if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)] or between
+        return [name for name in answers if name not in ABOUT_ANSWERS]
     return [name for name in names if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)]
 
 

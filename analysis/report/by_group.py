@@ -57,16 +57,16 @@ def _who_leads(name: str, result: ScoreResult) -> str:
 
 def _side_by_side(column: str, by_group: Mapping[str, ScoreResult]) -> list[Table]:
     """A table an index: a row per system, best in the first group first, and a column a group."""
-    found = {name: {system.name: system for system in _ordered(result)} for name, result in by_group.items()}
-    systems = list(dict.fromkeys(name for each in found.values() for name in each))
+    by_name = {name: {system.name: system for system in _ordered(result)} for name, result in by_group.items()}
+    systems = list(dict.fromkeys(name for each in by_name.values() for name in each))
     tables = []
     for heading, (ending, better, figure) in FIGURES.items():
         rows: list[list[Cell]] = [
-            [system, *(figure(each[system]) if system in each else _LEFT_OUT for each in found.values())]
+            [system, *(figure(each[system]) if system in each else _LEFT_OUT for each in by_name.values())]
             for system in systems
         ]
-        names = [Column("System"), *(Column(name) for name in found)]
-        best = tuple((name, better) for name in found)
+        names = [Column("System"), *(Column(name) for name in by_name)]
+        best = tuple((name, better) for name in by_name)
         caption = f"{heading} of the systems by {column}."
         tables.append(Table(f"by-{column}{ending}", caption, names, rows, note=_NOTE, best=best))
     return tables

@@ -180,8 +180,8 @@ class LeftOut:
         bins : int [pairs], 0 to number - 1, which sum each belongs to; None: one sum
         """
         cell = self.query if bins is None else bins * self.queries + self.query
-        own = np.bincount(cell, values * self.kept[self.query], number * self.queries).reshape(number, -1)
-        sums: np.ndarray = own.sum(axis=1, keepdims=True) - self.dropped * own
+        by_query = np.bincount(cell, values * self.kept[self.query], number * self.queries).reshape(number, -1)
+        sums: np.ndarray = by_query.sum(axis=1, keepdims=True) - self.dropped * by_query
         return sums
 
 

@@ -100,8 +100,8 @@ def score_by(
         if among:
             # a measure of half of a query's results would be another measure
             whole = all((groups[pairs.query == query] == name).all() for query in np.unique(pairs.query[inside]))
-            found = score_candidates(part, among, options if whole else replace(options, measures=()))
-            results[str(name)] = replace(found, notes=(*found.notes, *_left_out(candidates, among, options, whole)))
+            result = score_candidates(part, among, options if whole else replace(options, measures=()))
+            results[str(name)] = replace(result, notes=(*result.notes, *_left_out(candidates, among, options, whole)))
     return results
 
 

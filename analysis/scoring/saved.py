@@ -245,12 +245,12 @@ def with_what_was_saved(judgments: Judgments, saved: SavedComparison) -> Judgmen
 
     They have what it holds besides: shares, their cut, ratings, who proposed pairs.
     """
-    place = pair_keys(judgments.frame.astype(dict.fromkeys(PAIR, "str"))).get_indexer(pair_keys(saved.judgments.frame))
-    judgments = replace(judgments, frame=judgments.frame.iloc[place].reset_index(drop=True))
+    order = pair_keys(judgments.frame.astype(dict.fromkeys(PAIR, "str"))).get_indexer(pair_keys(saved.judgments.frame))
+    judgments = replace(judgments, frame=judgments.frame.iloc[order].reset_index(drop=True))
     ratings = saved.judgments.ratings if judgments.ratings is None else judgments.ratings
     judgments = replace(judgments, proposers=saved.judgments.proposers, ratings=ratings)
-    own = saved.judgments.frame.set_index(PAIR)[SHARES]
-    shares = own.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
+    saved_shares = saved.judgments.frame.set_index(PAIR)[SHARES]
+    shares = saved_shares.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
     if shares["relevant_share"].isna().any():
         return judgments
     return replace(judgments, frame=judgments.frame.assign(**{name: shares[name].to_numpy() for name in SHARES}))

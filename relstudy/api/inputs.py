@@ -48,11 +48,11 @@ class CheckedFrame(Checked):
         doubled = frame.columns[frame.columns.duplicated()]
         if len(doubled):
             raise RelstudyError(f"{name}: column {doubled[0]!r} stands there more than once; column names must differ")
-        own = {plain_name(level): level for level in IDS}
+        ids = {plain_name(level): level for level in IDS}
         flat = frame.reset_index(drop=True)
         self.left: list[str] = []
         for number, level in enumerate(frame.index.names):
-            taken = own.get(plain_name(level))
+            taken = ids.get(plain_name(level))
             if taken is None or taken in flat:
                 self.left += [] if level is None or taken is not None else [str(level)]
             else:

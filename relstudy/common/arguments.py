@@ -71,8 +71,8 @@ def shown(value: object) -> str:
 def _declared(function: Callable[..., Any]) -> dict[str, Any]:
     """Each parameter's type; the result's may name what is imported for type checkers alone."""
     function = inspect.unwrap(function)
-    own = {name: kind for name, kind in function.__annotations__.items() if name != "return"}
-    kinds = typing.get_type_hints(types.SimpleNamespace(__annotations__=own), function.__globals__)
+    annotations = {name: kind for name, kind in function.__annotations__.items() if name != "return"}
+    kinds = typing.get_type_hints(types.SimpleNamespace(__annotations__=annotations), function.__globals__)
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             del kinds[name]

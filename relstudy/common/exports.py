@@ -18,8 +18,8 @@ FLATTENED = ".responses"
 def exported(content: Any) -> Records | None:
     """The records of a tool's export; None where the content is not known to be one."""
     if isinstance(content, dict):
-        found = [read for key, read in _BY_KEY.items() if key in content]
-        return found[0](content) if found else None
+        readers = [read for key, read in _BY_KEY.items() if key in content]
+        return readers[0](content) if readers else None
     rows: list[Record] = content
     keys = set(rows[0])
     if "annotations" in keys and isinstance(rows[0]["annotations"], list):

@@ -140,9 +140,13 @@ def known_scale(
     named = scale_named(name_column(table))
     if stated is not None:
         # what the table says of it decides nothing, so its faults do not count
-        own = read_scale(table.among(table.frame, table.rows)) or named
-        other = own is not None and (own.low, own.high) != (stated.low, stated.high)
-        note = f"as stated, where the table says {own.low:g} to {own.high:g}" if own and other else "as stated"
+        named_here = read_scale(table.among(table.frame, table.rows)) or named
+        other = named_here is not None and (named_here.low, named_here.high) != (stated.low, stated.high)
+        note = (
+            f"as stated, where the table says {named_here.low:g} to {named_here.high:g}"
+            if named_here and other
+            else "as stated"
+        )
         return KnownScale(stated if slack else on_the_steps(stated, given), "stated", note, other)
     scale = read_scale(table)
     if scale is not None:

@@ -140,15 +140,15 @@ class Reading:
             return table
         theirs = {ours: self._find(table, names) for ours, names in self.columns.items()}
         read = self._renamed(table, theirs)
-        found: set[str] = set()
+        seen: set[str] = set()
         for name in value:
             if name in read.frame and (self.values or self.missing):
-                read.frame[name] = self._numbers(read.frame[name], found)
+                read.frame[name] = self._numbers(read.frame[name], seen)
         if len(read.frame) > len(table.frame):
             # an empty cell of a wide table is no answer, not the answer "undecided"
             given = (read.frame["rating"].notna() & (read.frame["rating"].astype("str").str.strip() != "")).to_numpy()
             read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
-        nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in found]
+        nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]
         told = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
         sentence = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()}).sentence()
         read.notes = (*table.notes, f"{sentence}{told if nowhere else ''}")

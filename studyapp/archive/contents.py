@@ -69,9 +69,13 @@ def make_archive(
     RelstudyError
         where the tables of the folder do not go with the ratings
     """
-    folder, own = study.folder, dict(described or {})
+    folder, meanings = study.folder, dict(described or {})
     codes = NewCodes(ratings["rater_id"].astype("str"), secret)
-    tables = [archived("ratings", ratings, codes, own), *folder_tables(folder, codes, own), *score_tables(folder)]
+    tables = [
+        archived("ratings", ratings, codes, meanings),
+        *folder_tables(folder, codes, meanings),
+        *score_tables(folder),
+    ]
     settings, settings_left_out = public_settings(study)
     files = {table.path: table.content for table in tables}
     files |= {f"mappings/{file.name}": file.read_bytes() for file in sorted((folder / "mappings").glob("*.json"))}
@@ -102,9 +106,11 @@ def _left_out(tables: list[ArchivedTable], settings: tuple[str, ...]) -> list[st
     """What of this very study is not in its archive."""
     phrases = []
     for table in tables:
-        own = [name for name in table.left_out if name != "rated_at"]
-        if own:
-            phrases.append(f"of {table.path}: {', '.join(own)} (say what a column means with --column NAME=MEANING)")
+        columns = [name for name in table.left_out if name != "rated_at"]
+        if columns:
+            phrases.append(
+                f"of {table.path}: {', '.join(columns)} (say what a column means with --column NAME=MEANING)"
+            )
     if settings:
         phrases.append(f"of study.toml: {', '.join(settings)}")
     return phrases

@@ -103,8 +103,8 @@ def give_back(connection: Transaction, rater: int) -> int:
 
 
 def _locked(connection: Transaction, rater_id: str) -> Rater:
-    found = find_by_code(connection, rater_id)
-    rater = None if found is None else lock_rater(connection, found.id)
+    named = find_by_code(connection, rater_id)
+    rater = None if named is None else lock_rater(connection, named.id)
     if rater is None:
         raise RelstudyError(f"there is no rater {rater_id!r} in this study")
     return rater

@@ -32,6 +32,8 @@ def connection_arguments(url: sa.URL, busy_seconds: float) -> dict[str, str | in
         **{f"tcp_{name}": value for name, value in GONE.items()},
         "tcp_user_timeout": UNANSWERED,
     }
-    own = url.query.get("options", ())
-    options = [f"-c {name}={value}" for name, value in server.items()] + ([own] if isinstance(own, str) else [*own])
+    stated = url.query.get("options", ())
+    options = [f"-c {name}={value}" for name, value in server.items()] + (
+        [stated] if isinstance(stated, str) else [*stated]
+    )
     return {name: value for name, value in libpq.items() if name not in url.query} | {"options": " ".join(options)}

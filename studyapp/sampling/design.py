@@ -191,7 +191,7 @@ def probabilities_in(this: Round, population: Population, scores: dict[str, Scor
         if this.shapes:
             shares[row] = this.shapes[name].density(ranked_by[name])
     floor = np.full((1, entries), this.floor / number if names else 1.0 / number)
-    own = None
+    by_system = None
     if this.shapes:
         # a later round: the expected number per query follows from the scores, so that categories come out even overall
         parts = np.vstack([(1 - this.floor) * shares, floor])
@@ -203,12 +203,12 @@ def probabilities_in(this: Round, population: Population, scores: dict[str, Scor
         parts = np.vstack([(1 - this.floor) * shares / max(len(names), 1), floor])
         if this.from_each and names:
             sizes = (1 - this.floor) * shares + floor
-            own = np.array([inclusion_probabilities(size, this.from_each, last) for size in sizes])
-            probability = 1 - np.prod(1 - own, axis=0)
+            by_system = np.array([inclusion_probabilities(size, this.from_each, last) for size in sizes])
+            probability = 1 - np.prod(1 - by_system, axis=0)
         else:
             probability = inclusion_probabilities(parts.sum(axis=0), this.results, last)
     outside = min(1.0, this.outside / population.outside) if population.outside else 0.0
-    return CandidateProbabilities(population, (*names, RANDOM), parts, ranks, probability, outside, scores, own)
+    return CandidateProbabilities(population, (*names, RANDOM), parts, ranks, probability, outside, scores, by_system)
 
 
 def population_of(this: Round, query: Item, collection: Collection, scores: Mapping[str, ScoredItems]) -> Population:

@@ -194,10 +194,10 @@ def propose(
             if all(each.population.outside == 0 for each in probabilities):
                 break
             good = np.array([expected_good(chance_of_each(each, assumed), each, assumed) for each in probabilities])
-            found = expected_reach(queries, probabilities, good)
-            if found < LEAST_REACH:
+            reach = expected_reach(queries, probabilities, good)
+            if reach < LEAST_REACH:
                 break
-            best = Proposal(depth, exponent, floor, found)
+            best = Proposal(depth, exponent, floor, reach)
     return best
 
 

@@ -104,8 +104,8 @@ def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp:
             for query, group in system.sort_values("position").groupby("query_id", sort=False)
         }
         # ranks that were drawn from the other way round are not to be taken for these
-        own = f"{stamp}-lower" if falls else stamp
-        systems.append(TableSource(str(name), own, file, len(collection), queries, direction))
+        stamped = f"{stamp}-lower" if falls else stamp
+        systems.append(TableSource(str(name), stamped, file, len(collection), queries, direction))
     return systems
 
 

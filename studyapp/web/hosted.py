@@ -77,7 +77,7 @@ class HostedStudies:
 
     def _host_access(self) -> HostAccess | None:
         """Accounts for all studies, in the first folder of studies; None where single studies are served alone."""
-        folder = next((place for place in self.places if not (place / "study.toml").exists()), None)
+        folder = next((given for given in self.places if not (given / "study.toml").exists()), None)
         if folder is None:
             return None
         read_secret(folder)
@@ -90,8 +90,8 @@ class HostedStudies:
     def listed(self) -> dict[str, Path]:
         """The studies that there are now; of two of one name the first."""
         studies: dict[str, Path] = {}
-        for place in self.places:
-            for folder in [place] if (place / "study.toml").exists() else sorted(place.glob("*/")):
+        for given in self.places:
+            for folder in [given] if (given / "study.toml").exists() else sorted(given.glob("*/")):
                 if (folder / "study.toml").exists() and not (folder / STOPPED).exists():
                     studies.setdefault(folder.name, folder)
         return studies
@@ -100,8 +100,8 @@ class HostedStudies:
         """Where the study of a name is; None where there is none."""
         if not NAME.fullmatch(name) or name in RESERVED:
             return None
-        for place in self.places:
-            folder = place if (place / "study.toml").exists() else place / name
+        for given in self.places:
+            folder = given if (given / "study.toml").exists() else given / name
             if folder.name == name and (folder / "study.toml").exists() and not (folder / STOPPED).exists():
                 return folder
         return None

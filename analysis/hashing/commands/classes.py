@@ -35,21 +35,21 @@ def classes_command(
     from relstudy.common.files import write_text
 
     read, notes = codes_in(codes, form, bits)
-    found = class_distances(read, read_labels(labels, notes=notes)[0], _names_in(labels))
+    distances = class_distances(read, read_labels(labels, notes=notes)[0], _names_in(labels))
     used = len(UniqueCodes.of(read).multiplicity)
     if figure is not None:
-        write_text(class_distances_figure(found, read.bits, alone=True), figure)
+        write_text(class_distances_figure(distances, read.bits, alone=True), figure)
         say(f"wrote {figure}")
-    apart = sum(each.apart for each in found)
+    apart = sum(each.apart for each in distances)
     if as_json:
-        classes = [{**asdict(each), "apart": each.apart} for each in found]
+        classes = [{**asdict(each), "apart": each.apart} for each in distances]
         print_json({"classes": classes, "bits": read.bits, "codes_in_use": used, "apart": apart, "notes": notes})
         return
     header = ["class", "points", "codes", "h_s", "h_d", "h_s < h_d", "points with AP 1"]
-    print_table([_row(asdict(each) | {"apart": each.apart}) for each in found], header)
+    print_table([_row(asdict(each) | {"apart": each.apart}) for each in distances], header)
     click.echo(
-        f"h_s: farthest of the same class; h_d: nearest of another. {apart} of {len(found)} classes have h_s < h_d; "
-        f"where all have, mAP is 1. In use: {used} of 2^{read.bits} codes ({used / 2**read.bits:.3g})"
+        f"h_s: farthest of the same class; h_d: nearest of another. {apart} of {len(distances)} classes have "
+        f"h_s < h_d; where all have, mAP is 1. In use: {used} of 2^{read.bits} codes ({used / 2**read.bits:.3g})"
     )
     for note in notes:
         click.echo(note)

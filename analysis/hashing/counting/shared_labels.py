@@ -24,8 +24,8 @@ def shared_label_counts(queries: Codes, database: Codes, truth: LabelTruth) -> n
     side = queries.bits + 1
     counts = np.zeros((len(queries), grades, side), dtype=np.int64)
     for query, words in enumerate(queries.rows()):
-        place = _shared(truth, query) * side + database.distances_from(words)
-        counts[query] = np.bincount(place, minlength=grades * side).reshape(grades, side)
+        cell = _shared(truth, query) * side + database.distances_from(words)
+        counts[query] = np.bincount(cell, minlength=grades * side).reshape(grades, side)
     return counts
 
 

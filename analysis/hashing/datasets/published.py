@@ -60,10 +60,10 @@ def one_file(folder: str | Path, name: str) -> Path:
     RelstudyError
         where there is none, or several
     """
-    found = sorted(path for path in Path(folder).rglob(name) if path.is_file())
-    if len(found) != 1:
-        raise RelstudyError(f"{folder}: {len(found) or 'no'} file{'s' * (len(found) > 1)} {name} in this folder")
-    return found[0]
+    files = sorted(path for path in Path(folder).rglob(name) if path.is_file())
+    if len(files) != 1:
+        raise RelstudyError(f"{folder}: {len(files) or 'no'} file{'s' * (len(files) > 1)} {name} in this folder")
+    return files[0]
 
 
 def unit_length(vectors: np.ndarray) -> np.ndarray:

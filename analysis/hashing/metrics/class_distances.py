@@ -75,38 +75,38 @@ def class_distances(codes: Codes, labels: Labels, named: Sequence[object] = ()) 
     names, kinds = np.unique(labels.classes, return_inverse=True)
     keys = np.column_stack([codes.rows(), kinds.astype(np.uint64)])
     _, first, times = np.unique(keys, axis=0, return_index=True, return_counts=True)
-    own, other = _extremes(codes.take(first), kinds[first])
+    within, between = _extremes(codes.take(first), kinds[first])
     if named and len(named) != len(names):
         raise RelstudyError(f"{len(named)} names do not fit {len(names)} classes")
-    found = []
+    classes = []
     for kind, name in enumerate(named or names):
         members = kinds[first] == kind
-        nearest = int(other[members].min())
+        nearest = int(between[members].min())
         points = times[members]
-        found.append(
+        classes.append(
             ClassDistances(
                 str(name),
                 int(points.sum()),
                 int(members.sum()),
-                int(own[members].max()),
+                int(within[members].max()),
                 nearest if nearest <= codes.bits else None,
-                float(points[own[members] < other[members]].sum() / points.sum()),
+                float(points[within[members] < between[members]].sum() / points.sum()),
             )
         )
-    return found
+    return classes
 
 
 def _extremes(codes: Codes, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of each code the greatest distance to its class, and the smallest to another; bits + 1 where there is none."""
-    own, other = np.empty(len(codes), dtype=np.int64), np.empty(len(codes), dtype=np.int64)
+    within, between = np.empty(len(codes), dtype=np.int64), np.empty(len(codes), dtype=np.int64)
     everything = Labels(classes=kinds)
     for start in range(0, len(codes), BLOCK):
         rows = slice(start, start + BLOCK)
         table = count(codes.take(rows), codes, LabelTruth(Labels(classes=kinds[rows]), everything))
-        own[rows] = codes.bits - (table.relevant[:, ::-1] > 0).argmax(axis=1)
+        within[rows] = codes.bits - (table.relevant[:, ::-1] > 0).argmax(axis=1)
         others = table.total > table.relevant
-        other[rows] = np.where(others.any(axis=1), others.argmax(axis=1), codes.bits + 1)
-    return own, other
+        between[rows] = np.where(others.any(axis=1), others.argmax(axis=1), codes.bits + 1)
+    return within, between
 
 
 def class_distances_figure(classes: list[ClassDistances], bits: int, *, alone: bool = False) -> str:

@@ -56,13 +56,13 @@ def rings(query: Codes, row: int, database: Codes, truth: Truth, within: Sequenc
     distances = database.distances_from(query.rows()[row])
     relevant = np.zeros(len(database), dtype=bool)
     relevant[truth.of(row)] = True
-    found, above = [], -1
+    rings_of_row, above = [], -1
     for far in within:
         inside = (distances > above) & (distances <= far)
         hits = np.flatnonzero(inside & relevant)
-        found.append(Ring(above, far, int(inside.sum()), hits[np.argsort(distances[hits], kind="stable")]))
+        rings_of_row.append(Ring(above, far, int(inside.sum()), hits[np.argsort(distances[hits], kind="stable")]))
         above = far
-    return found
+    return rings_of_row
 
 
 def shown_of(ring: Ring, most: int) -> np.ndarray:

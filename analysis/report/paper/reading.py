@@ -47,12 +47,12 @@ def _by_paradigm(ratings: Ratings, pairs: pd.DataFrame | None) -> list[tuple[str
         return [(scale, ratings)]
     paradigm = ratings.frame[PAIR].merge(pairs.drop_duplicates(PAIR)[[*PAIR, "paradigm"]], on=PAIR, how="left")
     words = paradigm["paradigm"].fillna("").to_numpy()
-    found = [word for word in ("image", "text") if (words == word).any()]
-    if not found:
+    paradigms = [word for word in ("image", "text") if (words == word).any()]
+    if not paradigms:
         return [(scale, ratings)]
     return [
         (f"query by {word}, {scale}", replace(ratings, frame=ratings.frame[words == word].reset_index(drop=True)))
-        for word in found
+        for word in paradigms
     ]
 
 

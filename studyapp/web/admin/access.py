@@ -93,8 +93,8 @@ def check() -> ResponseReturnValue:
     # The account comes first: who is refused for theirs takes nothing from those who share the address.
     if not (guesses.attempt(by_account) and guesses.attempt(session.client(), ACCOUNTS * guesses.failures)):
         abort(429)
-    found = find_account(name or FIRST)
-    account = found[0] if found is not None and found[0].password else None
+    holder = find_account(name or FIRST)
+    account = holder[0] if holder is not None and holder[0].password else None
     given = request.form.get("password", "")
     try:
         holds = check_password_hash(account.password if account else _nobodys_hash(), given)
