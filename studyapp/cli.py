@@ -112,6 +112,8 @@ def _told(error: Exception) -> str | None:
 
     if not isinstance(error, DATABASE_ERRORS):
         return None
+    if isinstance(getattr(error, "orig", None), OSError):
+        return _told(error.orig)  # type: ignore[union-attr,arg-type]
     reason = str(getattr(error, "orig", error))
     said = {"full": "the disk under the database is full", "busy": "the database is busy or away; try again"}
     if "readonly" in reason or "unable to open" in reason:

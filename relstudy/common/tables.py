@@ -13,9 +13,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from relstudy.common.checked import Checked
-from relstudy.common.csv_files import read_csv
+from relstudy.common.csv_files import IDS, read_csv
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
+from relstudy.common.headers import plain_name
 from relstudy.common.json_files import is_json, read_records
 from relstudy.common.packed import BROKEN
 
@@ -59,7 +60,10 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 
 def _read(file: str) -> Checked:
     if file.endswith(".parquet"):
-        return Checked(pd.read_parquet(file), file)
+        frame = pd.read_parquet(file)
+        # ids that pandas wrote as columns, and would read as an index
+        levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
+        return Checked(frame.reset_index(levels) if levels else frame, file)
     return read_records(file).table(file) if is_json(file) else read_csv(file)
 
 

@@ -154,7 +154,7 @@ class Store:
                     if MigrationContext.configure(connection).get_current_heads() == _newest():
                         return
             except sa.exc.DBAPIError as error:
-                raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
+                raise self._unopened(error) from None
         if self.is_sqlite and self.url.database:
             # Made here so that nobody but the owner can read it; SQLite gives its -wal and -shm the same mode.
             with contextlib.suppress(FileExistsError):
@@ -165,7 +165,7 @@ class Store:
                     self._make_database()
                 command.upgrade(config, revision)
         except sa.exc.DBAPIError as error:
-            raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
+            raise self._unopened(error) from None
         except CommandError:
             raise RelstudyError(
                 f"the database {self.shown} was made by a newer relstudy; install that version, or take a backup"
@@ -217,7 +217,15 @@ class Store:
                     f"the database {self.shown} holds no study yet; `relstudy serve {folder}` makes one"
                 )
         except sa.exc.DBAPIError as error:
-            raise RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}") from None
+            raise self._unopened(error) from None
+
+    def _unopened(self, error: sa.exc.DBAPIError) -> RelstudyError:
+        """What keeps the database from being opened, in a sentence."""
+        read_only = self.is_sqlite and not os.access(Path(str(self.url.database)).parent, os.W_OK)
+        hint = (
+            "; its folder cannot be written to, as SQLite needs: copy the folder to where it can" if read_only else ""
+        )
+        return RelstudyError(f"the database {self.shown} cannot be opened: {error.orig}{hint}")
 
     def leave_wal(self) -> None:
         """Empty SQLite's write-ahead log into the file, so that the file alone is the database."""

@@ -101,6 +101,13 @@ def test_ids_are_text_whatever_they_look_like(tmp_path: Path) -> None:
     table.raise_faults()
 
 
+def test_ids_that_pandas_wrote_as_an_index_of_parquet_are_columns(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"query_id": ["q"], "Result ID": ["x"], "row": [7], "score": [0.5]})
+    frame.set_index(["query_id", "Result ID", "row"]).to_parquet(path)
+    assert sorted(read_table(path).frame) == ["Result ID", "query_id", "score"]
+
+
 def test_parquet_ids_that_are_numbers_or_missing_are_read_as_a_person_would(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pd.DataFrame({"a": [1, 2, 3], "b": [1.0, np.nan, 3.0], "c": ["x", None, "z"]}).to_parquet(path)

@@ -424,3 +424,12 @@ def test_a_rating_is_on_disk_also_where_the_database_was_made_to_be_quick(cluste
         connection.exec_driver_sql(f'ALTER DATABASE "{store.url.database}" RESET synchronous_commit')
     store.dispose()
     cluster.take_back()
+
+
+def test_a_database_in_a_folder_that_cannot_be_written_says_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "study.db").mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(RelstudyError, match="its folder cannot be written to, as SQLite needs: copy the folder"):
+        Store.of_study(tmp_path).require_study(tmp_path)
