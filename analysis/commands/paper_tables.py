@@ -70,15 +70,15 @@ class PaperChoices:
 
 
 def paper_page_of(
-    folder: Path, tables: StudyTables, result: ScoreResult, command: Sequence[str], choices: PaperChoices
+    tables: StudyTables, result: ScoreResult, command: Sequence[str], choices: PaperChoices, with_pictures: bool
 ) -> Page:
-    """The page of the paper's tables for a study in `folder`."""
+    """The page of the paper's tables for a study, with or without pictures of its collection."""
     from relstudy.analysis.report.paper.page import paper_page
-    from relstudy.analysis.report.paper.reading import interfaces_of, pictures_in
+    from relstudy.analysis.report.paper.reading import interfaces_of
     from relstudy.analysis.report.paper.study import PaperStudy
 
     interfaces = interfaces_of(tables, choices.interfaces)
-    study = PaperStudy(tables, result, interfaces, choices.author, pictures_in(folder))
+    study = PaperStudy(tables, result, interfaces, choices.author, with_pictures)
     return paper_page(study, [*command, *choices.arguments()], progress)
 
 

@@ -91,7 +91,7 @@ def report(
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     paper_target = target.parent / "paper" / "index.html"
-    in_paper = paper_page_of(folder, tables, result, command, paper) if paper.wanted else None
+    in_paper = paper_page_of(tables, result, command, paper, with_pictures) if paper.wanted else None
     files = write_page(page, target, beside)
     in_paper_files = [] if in_paper is None else write_page(in_paper, paper_target, paper_target.parent)
     if as_json:

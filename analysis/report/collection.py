@@ -28,11 +28,17 @@ class Items:
                     return said if len(said) <= 80 else f"{said[:78].rstrip()} …"
         return item
 
-    def thumbnail(self, item: str) -> str:
-        """A small picture as a data: address; empty where the item has none that can be read."""
+    def picture(self, item: str) -> Path | None:
+        """The file of an item's picture; None where there is none inside the folder."""
         path = str(self.table.at[item, "path"]).strip() if item in self.table.index and "path" in self.table else ""
         file = self.folder / path
-        if not path or not file.is_file() or not file.resolve().is_relative_to(self.folder.resolve()):
+        inside = path and file.is_file() and file.resolve().is_relative_to(self.folder.resolve())
+        return file if inside else None
+
+    def thumbnail(self, item: str) -> str:
+        """A small picture as a data: address; empty where the item has none that can be read."""
+        file = self.picture(item)
+        if file is None:
             return ""
         from PIL import Image
 

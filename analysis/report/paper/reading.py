@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from relstudy.analysis.report.inputs import StudyTables
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import read_table
 
 
 def interfaces_of(tables: StudyTables, others: Sequence[Path] = ()) -> dict[str, Ratings]:
@@ -64,19 +63,3 @@ def _apart(named: Sequence[tuple[str, Ratings]]) -> dict[str, Ratings]:
             number += 1
         apart[unused] = ratings
     return apart
-
-
-def pictures_in(folder: Path) -> Callable[[str], bytes | None]:
-    """Looks up an item's picture in a study's folder, by its path in collection.csv."""
-    file = folder / "collection.csv"
-    if not file.is_file():
-        return lambda _: None
-    table = read_table(file, "item_id").frame
-    paths = dict(zip(table["item_id"].astype(str), table.get("path", pd.Series("", table.index)), strict=True))
-
-    def picture_of(item: str) -> bytes | None:
-        path = str(paths.get(item, "") or "")
-        picture = folder / path
-        return picture.read_bytes() if path and picture.is_file() else None
-
-    return picture_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -30,14 +30,20 @@ class PaperStudy:
     result : its scores
     interfaces : calibrated ratings by the name of the interface they were given on, this study's own first
     author : the rater whose ratings table 5.9 sets apart; None takes whoever gave most
-    picture_of : the picture of an item, as bytes of an image file, or None where it has none
+    with_pictures : whether pictures of the collection are put into the page
     """
 
     tables: StudyTables
     result: ScoreResult
     interfaces: Mapping[str, Ratings] = field(default_factory=dict)
     author: str | None = None
-    picture_of: Callable[[str], bytes | None] = lambda _: None
+    with_pictures: bool = True
+
+    def picture_of(self, item: str) -> bytes | None:
+        """The picture of an item, as bytes of an image file; None where it has none that the page shows."""
+        items = self.tables.items if self.with_pictures else None
+        file = None if items is None else items.picture(item)
+        return None if file is None else file.read_bytes()
 
     @cached_property
     def pairs(self) -> JudgedPairs:

@@ -13,14 +13,15 @@ from click.testing import CliRunner
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
+from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.inputs import StudyTables
 from relstudy.analysis.report.layout import Page, Paragraph, Picture
 from relstudy.analysis.report.paper import correlations, people
-from relstudy.analysis.report.paper.disputed import equal_words, interfaces, most_disputed
+from relstudy.analysis.report.paper.disputed import disputed, equal_words, interfaces, most_disputed
 from relstudy.analysis.report.paper.fits import ALL, Fits, fits_of, jobs_of
 from relstudy.analysis.report.paper.indices import claim
 from relstudy.analysis.report.paper.page import missing, paper_page
-from relstudy.analysis.report.paper.reading import interfaces_of, pictures_in
+from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.raters import panels
 from relstudy.analysis.report.study import study_page
@@ -51,7 +52,7 @@ def study(tables: StudyTables) -> PaperStudy:
     tables = replace(tables, scores=scores, pairs=tables.pairs.assign(source=drawn))
     _, result, _ = study_page(tables, ScoringOptions(replicates=100), [], quietly)
     result = replace(result, options=replace(result.options, folds=2))
-    return PaperStudy(tables, result, interfaces_of(tables), picture_of=pictures_in(EXAMPLE))
+    return PaperStudy(tables, result, interfaces_of(tables))
 
 
 @pytest.fixture(scope="module")
@@ -167,14 +168,22 @@ def test_the_disputed_pairs_are_those_of_greatest_variance_and_show_their_pictur
     assert pairs["variance"].tolist() == pytest.approx(variance.tolist())
     from PIL import Image
 
-    shutil.copy(EXAMPLE / "collection.csv", tmp_path)
-    (tmp_path / "pictures").mkdir()
-    for item in {*pairs["query_id"], *pairs["result_id"]}:
-        Image.new("RGB", (400, 300), "navy").save(tmp_path / "pictures" / f"{item}.jpg")
-    from relstudy.analysis.report.paper.disputed import disputed
+    (tmp_path / "study").mkdir()
+    assert tables.items is not None
+    shown_items = sorted({*pairs["query_id"], *pairs["result_id"]})
+    for item in shown_items:
+        Image.new("RGB", (400, 300), "navy").save(tmp_path / f"{item}.jpg")
+        shutil.copy(tmp_path / f"{item}.jpg", tmp_path / "study")
 
-    shown = [b for b in disputed(replace(study, picture_of=pictures_in(tmp_path))) if isinstance(b, Picture)]
-    assert any("data:image/jpeg;base64," in drawing for block in shown for drawing in block.drawings)
+    def drawings(prefix: str, with_pictures: bool) -> str:
+        paths = pd.DataFrame({"path": [f"{prefix}{item}.jpg" for item in shown_items]}, index=shown_items)
+        items = Items(tmp_path / "study", paths)
+        shown = replace(study, tables=replace(tables, items=items), with_pictures=with_pictures)
+        return "".join(each for block in disputed(shown) if isinstance(block, Picture) for each in block.drawings)
+
+    assert "data:image/jpeg;base64," in drawings("", True)
+    # neither where they shall be left out, nor from outside the study's folder
+    assert "data:image" not in drawings("", False) + drawings("../", True)
 
 
 def test_figure_31_has_two_results_of_one_query_with_one_score_that_people_judge_furthest_apart(
