@@ -376,7 +376,9 @@ def test_several_processes_on_one_database_hand_out_exactly_k_each_and_lose_noth
     url = database(folder)
     store = Store(url)
     prepare(folder, store)
-    context = multiprocessing.get_context("spawn")
+    # processes that know nothing of one another, forked from one that has imported what all of them need
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
     counts: multiprocessing.Queue[int] = context.Queue()
     together = context.Barrier(3)
     workers = [context.Process(target=_rush, args=(url, str(folder), seed, together, counts)) for seed in range(3)]
