@@ -8,8 +8,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from glob import glob
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,8 @@ RUN = [
     *FILES,
 ]
 FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+STATEMENTS = re.compile(r"^(?:python - <<'END'\n[\s\S]*?\nEND|(?:.*\\\n)*.+)$", re.MULTILINE)
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -182,12 +186,20 @@ def test_the_commands_of_the_page_run_and_print_what_it_says(
     for (kind, body), (after, expected) in zip(found, [*found[1:], ("", "")], strict=True):
         if kind != "sh":
             continue
-        lines = [line for line in body.replace("\\\n", " ").splitlines() if line.strip()]
-        plain = all(line.startswith("relstudy ") for line in lines)
-        printed = "".join(map(run_line, lines)) if plain else run_shell(body)
+        printed = "".join(map(run_statement, STATEMENTS.findall(body)))
         if after == "text":
             assert printed == expected, body
     run_python(page)
+
+
+def run_statement(statement: str) -> str:
+    """What a line of a block prints, or the script that is given to Python there; both without another process."""
+    if script := re.fullmatch(r"python - <<'END'\n(.*)\nEND", statement, flags=re.DOTALL):
+        with redirect_stdout(StringIO()) as printed:
+            exec(script[1], {"__name__": "__main__"})
+        return printed.getvalue()
+    line = statement.replace("\\\n", " ")
+    return run_line(line) if line.startswith("relstudy ") else run_shell(line)
 
 
 def run_line(line: str) -> str:

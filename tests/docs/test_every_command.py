@@ -69,7 +69,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A rated study under the names that pages use, and the files that they read."""
     folder = tmp_path_factory.mktemp("pages")
     study = folder / "my-study"
-    for command in (f"new {study} --pictures 60", f"sample {study} --queries 14 --results 6 --base 14"):
+    for command in (f"new {study} --pictures 30", f"sample {study} --queries 14 --results 6 --base 14"):
         assert run(command) == 0
     prepare(study)
     app = create_app(study)
