@@ -82,8 +82,8 @@ class Sample(Shown):
         return self.pairs[["pair_id", "query_id", "result_id", "source", "rank", "inclusion_probability", "block"]]
 
     def remarks(self) -> Sequence[str]:
-        """The smallest probability, which decides the largest weight."""
-        return (f"smallest inclusion probability {self.drawn.expectation.smallest:.3g}",)
+        """The smallest probability, which decides the largest weight, and how score tables were read."""
+        return (f"smallest inclusion probability {self.drawn.expectation.smallest:.3g}", *self.drawn.notes)
 
 
 def sample(

@@ -98,6 +98,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
         **cost.of(base, unique),
         "taken_as": drawn.roles,
         "directions": dict(drawn.directions),
+        "notes": list(drawn.notes),
         "not_shown": [] if study is None else [vars(entry) for entry in pairs_not_shown(counts, study)],
     }
 
@@ -189,6 +190,8 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
             "only; role result or both in collection.csv lets them answer, too."
         )
     print_directions(summary["directions"])
+    for note in summary["notes"]:
+        click.echo(note)
     for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
         click.echo(f"Mind: {sentence}.")
     print_estimates(summary["estimates"])

@@ -25,7 +25,7 @@ from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.query_draw import draw_results
-from relstudy.studyapp.sampling.sources import Source, directions_of, open_sources
+from relstudy.studyapp.sampling.sources import Source, directions_of, notes_of, open_sources
 from relstudy.studyapp.systems.base import Progress, silent
 
 ASSUMED_GOOD = 0.02
@@ -97,6 +97,7 @@ class Sample:
     roles : what the collection's items were taken for, as `Collection.roles` gives it
     pool : query_id, result_id, depth of all results that pairs could be drawn from, where they are a pool
     directions : of each system of a score table, which scores are better, as the table says; None where it doesn't
+    notes : how the score tables were read, one sentence each
     """
 
     pairs: pd.DataFrame
@@ -106,6 +107,7 @@ class Sample:
     roles: dict[str, Any]
     pool: pd.DataFrame | None = None
     directions: Mapping[str, str | None] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def queries(self, paradigm: str) -> int:
         """How many queries of this way of asking were drawn."""
@@ -231,8 +233,8 @@ def draw_sample_from(
     if not this.from_each:
         pairs = pairs.drop(columns=PAGE)
     whole_pool = pd.concat(pools, ignore_index=True) if pools else None
-    ordering = directions_of(sources)
-    return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool, ordering)
+    ordering, notes = directions_of(sources), notes_of(sources)
+    return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool, ordering, notes)
 
 
 def results_from_each(options: SampleOptions, systems: int) -> int:

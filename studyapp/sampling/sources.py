@@ -41,7 +41,7 @@ class TableSource:
     """One system of a score table; items that the table leaves out are NaN, worse than any that it names.
 
     `direction` is what the table says of its scores: "higher" or "lower" is better, None where it says nothing and
-    higher is taken to be.
+    higher is taken to be. `notes` say how the table was read, one sentence each.
     """
 
     name: str
@@ -50,6 +50,7 @@ class TableSource:
     size: int
     queries: dict[str, ScoredItems]
     direction: str | None = None
+    notes: tuple[str, ...] = ()
 
     def score(self, query: Item) -> np.ndarray | None:
         listed = self.scored(query)
@@ -105,13 +106,19 @@ def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp:
         }
         # ranks that were drawn from the other way round are not to be taken for these
         stamped = f"{stamp}-lower" if falls else stamp
-        systems.append(TableSource(str(name), stamped, file, len(collection), queries, direction))
+        systems.append(TableSource(str(name), stamped, file, len(collection), queries, direction, table.notes))
     return systems
 
 
 def directions_of(sources: Sequence[Source]) -> dict[str, str | None]:
     """Of each system of a table, which scores are better, as the table says; None where it says nothing."""
     return {source.name: source.direction for source in sources if isinstance(source, TableSource)}
+
+
+def notes_of(sources: Sequence[Source]) -> tuple[str, ...]:
+    """What a person should know of how the systems' tables were read, each sentence once."""
+    notes = (note for source in sources if isinstance(source, TableSource) for note in source.notes)
+    return tuple(dict.fromkeys(notes))
 
 
 def default_systems(collection: Collection) -> list[str]:

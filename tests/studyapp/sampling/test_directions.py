@@ -69,3 +69,13 @@ def test_sample_says_which_scores_it_takes_for_better(study: Path, direction: st
     assert done.exit_code == 0, done.stderr
     assert said in done.stdout
     assert np.isin("near", done.stdout.replace(",", " ").split()).any()
+
+
+def test_sample_says_what_it_left_out_of_a_score_table(study: Path) -> None:
+    wide = SCORES.pivot(index=["query_id", "result_id"], columns="system", values="score").assign(remark="words")
+    wide.to_csv(study / "scores" / "near.csv")
+    arguments = ["sample", str(study), "--systems", "near.csv", "--results", "4", "--base", "4", "--preview"]
+    done = CliRunner().invoke(main, arguments)
+    assert "columns left out because they do not hold numbers: remark" in done.stdout, done.stderr
+    drawn = rs.sample(study, "near.csv", results=4, base=4)
+    assert any("do not hold numbers: remark" in note for note in drawn.summary()["notes"])
