@@ -26,7 +26,7 @@ def inspect(source: Source) -> Inspection:
 
     Returns
     -------
-    Inspection, which prints as `relstudy inspect` does
+    Inspection, which prints as `relstudy inspect` does, in a console wrapped to 80 columns
 
     Raises
     ------
