@@ -29,9 +29,11 @@ class CheckedJudge(Shown):
     Parameters
     ----------
     check : the figures with their intervals
+    notes : how judgments and scores were read, one sentence each
     """
 
     check: JudgeCheck
+    notes: tuple[str, ...] = ()
 
     @property
     def table(self) -> pd.DataFrame:
@@ -58,8 +60,8 @@ class CheckedJudge(Shown):
         return self.check.grades
 
     def remarks(self) -> Sequence[str]:
-        """Warnings."""
-        return self.check.warnings
+        """Warnings, and how the tables were read."""
+        return (*self.check.warnings, *self.notes)
 
 
 def judge(
@@ -102,13 +104,16 @@ def judge(
     pairs = JudgedPairs.of(judged)
     candidates: list[Candidate] = []
     by_system: dict[str, pd.DataFrame] = {}
+    notes = list(judged.told)
     if scores is not None:
         scored, file = scores_of(scores)
         candidates, _ = candidates_of([(file, scored)], pairs, options)
+        notes += scored.notes
         by_system = dict(scored.by_system())
     ratings = judgments.ratings if isinstance(judgments, CalibratedPanel) else None
     said = _table(table, name, columns)
-    return CheckedJudge(check_judge_against(pairs, candidates, by_system, said, options, ratings))
+    check = check_judge_against(pairs, candidates, by_system, said, options, ratings)
+    return CheckedJudge(check, tuple(notes))
 
 
 def mean_judge(

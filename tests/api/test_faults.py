@@ -258,3 +258,12 @@ def test_messages_name_arguments_in_python_and_options_in_a_command(tmp_path: Pa
 
 def test_public_functions_are_pickled_by_their_public_names() -> None:
     assert pickle.loads(pickle.dumps(rs.score)) is rs.score
+
+
+def test_a_checked_judge_says_how_tables_were_read() -> None:
+    pairs = pd.DataFrame({"query_id": list("aabb"), "result_id": list("wxyz")})
+    judgments = pairs.assign(judgment=[5, 1, 4, 2], inclusion_probability=0.5)
+    scores = pairs.assign(new=[1.0, 2, 3, 4], remark="words")
+    checked = rs.judge(pairs.assign(rating=[1, 0, 1, 0]), judgments, scores=scores, replicates=20)
+    assert any("do not hold numbers: remark" in note for note in checked.notes)
+    assert set(checked.notes) <= set(checked.remarks())
