@@ -90,7 +90,9 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except RelstudyError as error:
             fail(error)
-        except Exception as error:  # a program's fault stays a traceback; what a disk or a database refuses does not
+        except (
+            Exception
+        ) as error:  # a program's fault stays a traceback; what the machine or a database refuses does not
             told = _told(error)
             if told is None:
                 raise
@@ -98,7 +100,7 @@ class LazyGroup(click.Group):
 
 
 def _told(error: Exception) -> str | None:
-    """What to say where a disk or the database refused something; None for anything else."""
+    """What to say where a disk, the memory or the database refused something; None for anything else."""
     if isinstance(error, OSError):
         from relstudy.common.files import FULL
 
@@ -106,6 +108,10 @@ def _told(error: Exception) -> str | None:
             return f"the output cannot be written ({error.strerror})"
         refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and error.filename
         return f"{error.filename}: {error.strerror}" if refused else None
+    if isinstance(error, MemoryError):
+        return (
+            f"this takes more memory than there is; smaller numbers or tables are needed ({error or 'out of memory'})"
+        )
     if "sqlalchemy" not in sys.modules:
         return None
     from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
