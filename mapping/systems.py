@@ -141,6 +141,9 @@ def fit_systems(
             FitSettings(options.folds, options.seed, directions[name]),
         )
         fits.append(SystemFit(_with_predictions(choice, part, options, directions[name]), part, directions[name]))
+    least = int(pairs.groupby("system")["query_id"].nunique().min())
+    if 1 < least < options.folds:
+        notes.append(f"{least} queries are held out one by one, since they are fewer than the {options.folds} folds")
     return fits, notes
 
 

@@ -162,6 +162,12 @@ def test_tables_that_share_no_pair_end_in_one_sentence_and_nothing_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_fewer_queries_than_folds_are_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    options = ("--judgments", tables[1], "--method", "isotonic", "-o", tmp_path / "out", "--folds")
+    said = "15 queries are held out one by one, since they are fewer than the 16 folds"
+    assert said in run(tables[0], *options, 16).stdout and "one by one" not in run(tables[0], *options, 15).stdout
+
+
 def test_a_score_that_is_no_number_is_named_and_exits_with_one(tables: tuple[Path, Path], tmp_path: Path) -> None:
     _, judgments = tables
     (tmp_path / "bad.csv").write_text("system,query_id,result_id,score\na,q0,r0,nan\n")
