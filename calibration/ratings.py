@@ -17,7 +17,7 @@ from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.slots import refuse_slots, refuse_sorted
 from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
@@ -113,20 +113,10 @@ def read_ratings(
     """
     table = under_own_names(reading.apply(read_table(path)), NAMES, keep=[base_column])
     refuse_slots(table)
-    _require(table)
+    inspect = "relstudy inspect names what it may be"
+    table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} says which it is; {inspect}")
     table = table if with_set_aside else without_set_aside(table)
     return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
-
-
-def _require(table: Checked) -> None:
-    """Refuse a table without the four columns, and say how to name them."""
-    have = table.columns_shown()
-    wanted = [name for name in REQUIRED if name not in table.frame]
-    if wanted:
-        required = f"this column is required (the file has: {have})"
-        which = {name: f"{table.words.column(name)} says which it is" for name in wanted}
-        inspect = "relstudy inspect names what it may be"
-        raise TableError([Fault(table.file, 1, name, None, f"{required}; {which[name]}; {inspect}") for name in wanted])
 
 
 def check_ratings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
 from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
@@ -39,6 +39,8 @@ class CheckedFrame(Checked):
     Ids that are levels of its index are taken as columns.
     """
 
+    header = None
+
     def __init__(self, frame: pd.DataFrame, name: str) -> None:
         if frame.columns.nlevels > 1:
             raise RelstudyError(
@@ -61,14 +63,12 @@ class CheckedFrame(Checked):
         super().__init__(flat, name, np.arange(len(frame)))
         self.words = PythonWords()
 
-    def require(self, *columns: str) -> None:
-        """Refuse at once a DataFrame that lacks a column."""
-        have = self.columns_shown()
-        have += f"; in its index: {', '.join(self.left)}" if self.left else ""
-        missing = [column for column in columns if column not in self.frame.columns]
-        allowed = f"this column is required (the DataFrame has: {have}); columns={{...}} renames"
-        if missing:
-            raise TableError([Fault(self.file, None, column, None, allowed) for column in missing])
+    def require(self, *columns: str, way_out: Callable[[str], str] | None = None) -> None:
+        super().require(*columns, way_out=way_out or (lambda _: "columns={...} renames"))
+
+    def contents(self) -> str:
+        index = f"; in its index: {', '.join(self.left)}" if self.left else ""
+        return f"the DataFrame has: {self.columns_shown()}{index}"
 
 
 def path_or_frame(source: Any, name: str) -> Any:

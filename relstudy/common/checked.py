@@ -23,6 +23,10 @@ SAME_VALUE = 3
 class Checked:
     """A table as text, with the faults found in it so far.
 
+    Attributes
+    ----------
+    header : the row of the columns' names, as a spreadsheet counts it; None where they stand in no row
+
     Examples
     --------
     >>> table = Checked(pd.DataFrame({"rater_id": ["a"], "rating": ["4"]}), "ratings.csv")
@@ -30,6 +34,8 @@ class Checked:
     [4.0]
     >>> table.raise_faults()
     """
+
+    header: int | None = 1
 
     def __init__(
         self,
@@ -54,17 +60,24 @@ class Checked:
         self.notes: tuple[str, ...] = ()
         self.words = words()
 
-    def require(self, *columns: str) -> None:
-        """Refuse at once a table that lacks a column."""
+    def require(self, *columns: str, way_out: Callable[[str], str] | None = None) -> None:
+        """Refuse at once a table that lacks a column.
+
+        Parameters
+        ----------
+        way_out : what may be done about a column that is missing, as a phrase
+        """
         missing = [column for column in columns if column not in self.frame.columns]
         if missing:
-            have = self.columns_shown()
+            required = f"this column is required ({self.contents()})"
+            ways = [f"{required}; {way_out(column)}" if way_out else required for column in missing]
             raise TableError(
-                [
-                    Fault(self.file, 1, column, None, f"this column is required (the file has: {have})")
-                    for column in missing
-                ]
+                [Fault(self.file, self.header, column, None, way) for column, way in zip(missing, ways, strict=True)]
             )
+
+    def contents(self) -> str:
+        """Which columns it has, as a phrase."""
+        return f"the file has: {self.columns_shown()}"
 
     def columns_shown(self) -> str:
         """The names of its columns, the first of them where there are many, for a message."""

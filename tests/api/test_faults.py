@@ -252,6 +252,8 @@ def test_messages_name_arguments_in_python_and_options_in_a_command(tmp_path: Pa
     pairs.assign(worker="a", rating=1).to_csv(tmp_path / "ratings.csv")
     with pytest.raises(rs.RelstudyError, match=r"columns=\{'NAME': 'rater_id'\} says which it is"):
         rs.read_ratings(tmp_path / "ratings.csv")
+    with pytest.raises(rs.RelstudyError, match=r"^the ratings, column rater_id: .*the DataFrame has: .*columns="):
+        rs.read_ratings(pairs.assign(worker="a", rating=1))
     printed = CliRunner().invoke(main, ["calibrate", str(tmp_path / "ratings.csv"), "-o", str(tmp_path / "out")])
     assert "--columns rater_id=NAME says which it is" in printed.stderr
 
