@@ -1,6 +1,6 @@
 """How often the demo's intervals hold the truth, over many samples of one collection.
 
-    python -P benchmarks/demo.py [DRAWS] [--ratings 1 --ratings 3] [--seed 100] [--parts]
+    python -P benchmarks/demo.py [DRAWS] [--ratings 1 --ratings 3] [--seed 100] [--parts] [--panels]
 
 Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs anew, the panel rates them without
 pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every
@@ -10,6 +10,9 @@ leaves the error of sampling alone. The truth is this panel's; with ratings, int
 
 --parts prints mean errors alone and tells them apart: with the true chance of each drawn pair (sampling), with ratings
 on the raters' true lines (and their noise), and calibrated (and what calibration adds).
+
+--panels gives each draw a panel of its own, whose truth is counted anew: what its raters happen to be like is then a
+part of the errors, and their mean is no longer that of one panel.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
 from relstudy.studyapp.demo.sizes import Size, available_systems
-from relstudy.studyapp.rendered.collection import DemoCollection, make_collection
+from relstudy.studyapp.rendered.collection import make_collection
 from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
 from relstudy.studyapp.sampling.sources import Source, open_sources
 
@@ -59,15 +62,60 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+class Study:
+    """A finished demo's collection and systems, whose pairs are drawn and rated anew.
+
+    Parameters
+    ----------
+    folder : of the demo
+    first : seed of the first draw
+    panels : whether each draw has a panel of its own
+    """
+
+    def __init__(self, folder: Path, first: int, panels: bool) -> None:
+        made = read_json(folder / "demo.json")
+        self.known = make_collection(made["images"], made["seed"])
+        self.collection = Collection.load(folder)
+        self.sources = open_sources(folder, self.collection, list(available_systems()))
+        self.scores = all_scores(self.collection, self.sources)
+        self.first, self.panels = first, panels
+        self._truth: dict[int, Census] = {}
+
+    def pairs(self, seed: int) -> pd.DataFrame:
+        """The pairs of a draw."""
+        size = Size()
+        options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
+        return draw_sample_from(self.collection, self.sources, options).pairs
+
+    def panel(self, seed: int) -> SimulatedPanel:
+        """Who rates a draw: the demo's raters with noise of their own, or other raters each time."""
+        return SimulatedPanel(draw_raters(Size().raters, seed if self.panels else 0), self.known, seed)
+
+    def truth(self, seed: int) -> Census:
+        """What the panel of a draw would say of all pairs.
+
+        One panel's is counted once: the base pairs of other draws put raters on nearly the same lines.
+        """
+        drawn = seed if self.panels else self.first
+        if drawn not in self._truth:
+            base = base_of(self.pairs(drawn))
+            self._truth = {drawn: census(self.known, self.panel(drawn), self.scores, CUT, base)}
+        return self._truth[drawn]
+
+
+def base_of(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The base pairs."""
+    return pairs[pairs["block"] == "base"]
+
+
 def parts_of(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> dict[str, Judgments]:
     """Judgments of the same pairs and ratings whose relevance is free of noise, by true lines, and calibrated."""
     keys = ["query_id", "result_id"]
     found = judged(pairs, panel, ratings, everything).frame
     given = panel.rate(pairs, ratings).dropna(subset="rating")
-    base = pairs[pairs["block"] == "base"]
-    lowest = dict(
-        zip([each.name for each in panel.raters], panel.lowest_relevant(CUT, on_base(panel, base)), strict=True)
-    )
+    base = base_of(pairs)
+    relevance = panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
+    lowest = dict(zip([each.name for each in panel.raters], panel.lowest_relevant(CUT, relevance), strict=True))
     by_line = (given["rating"] >= given["rater_id"].map(lowest)).groupby([given[key] for key in keys]).mean()
     free = everything.judgments.set_index(keys)["relevant_share"]
     order = pd.MultiIndex.from_frame(found[keys])
@@ -75,23 +123,14 @@ def parts_of(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everythin
     return {name: Judgments.of(found.assign(relevant_share=each.to_numpy())) for name, each in shares.items()}
 
 
-def on_base(panel: SimulatedPanel, base: pd.DataFrame) -> np.ndarray:
-    """True relevance of the base pairs."""
-    return panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
-
-
-def print_parts(
-    draws: range, ratings: int, known: DemoCollection, collection: Collection, sources: list[Source], everything: Census
-) -> None:
+def print_parts(draws: range, ratings: int, study: Study) -> None:
     """Mean errors of average precision and normalised rank, by what they come from."""
-    size, errors = Size(), defaultdict(list)
+    errors = defaultdict(list)
     options = Scoring(relevance="share", replicates=1, measures=())
-    true = {each.name: each for each in everything.indices.systems}
     for seed in progress(draws, "draws", len(draws)):
-        panel = SimulatedPanel(draw_raters(size.raters, 0), known, seed)
-        drawing = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
-        pairs = draw_sample_from(collection, sources, drawing).pairs
-        for part, judgments in parts_of(pairs, panel, ratings, everything).items():
+        pairs, everything = study.pairs(seed), study.truth(seed)
+        true = {each.name: each for each in everything.indices.systems}
+        for part, judgments in parts_of(pairs, study.panel(seed), ratings, everything).items():
             scores = everything.scores.merge(judgments.frame[["query_id", "result_id"]], on=["query_id", "result_id"])
             for system in score_systems(judgments, scores, options=options).systems:
                 for index in ("average_precision", "normalised_rank"):
@@ -101,8 +140,13 @@ def print_parts(
     for key, missed in errors.items():
         mean, error = float(np.mean(missed)), float(np.std(missed, ddof=1)) / np.sqrt(len(draws))
         rows.append([*key, f"{mean:+.4f}", f"{error:.4f}", f"{mean / error:+.1f}"])
-    click.echo(f"{ratings} ratings per pair, {len(draws)} draws from seed {draws.start}")
+    click.echo(f"{ratings} ratings per pair, {len(draws)} draws from seed {draws.start}{of_panels(study)}")
     print_table(rows, ["quantity", "system", "part", "mean error", "standard error", "mean in standard errors"])
+
+
+def of_panels(study: Study) -> str:
+    """Which panels rate, as the end of a line."""
+    return ", each rated by a panel of its own" if study.panels else ""
 
 
 def judged(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> Judgments:
@@ -119,19 +163,10 @@ def judged(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything:
     return found.judgments.with_probabilities(design.set_index(keys).loc[order])
 
 
-def one_draw(
-    seed: int,
-    collection: Collection,
-    sources: list[Source],
-    known: DemoCollection,
-    everything: Census,
-    ratings: int,
-) -> list[Recovered]:
+def one_draw(seed: int, study: Study, ratings: int) -> list[Recovered]:
     """Choose, rate, calibrate, score, and compare with all pairs."""
-    size = Size()
-    panel = SimulatedPanel(draw_raters(size.raters, 0), known, seed)
-    options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
-    judgments = judged(draw_sample_from(collection, sources, options).pairs, panel, ratings, everything)
+    everything = study.truth(seed)
+    judgments = judged(study.pairs(seed), study.panel(seed), ratings, everything)
     of_pairs = everything.scores.merge(judgments.frame[["query_id", "result_id"]], on=["query_id", "result_id"])
     result = score_systems(judgments, of_pairs, options=Scoring(relevance="share", replicates=300))
     return system_rows(result.as_json()["systems"], everything)
@@ -143,27 +178,19 @@ def one_draw(
 @click.option("--ratings", multiple=True, type=click.IntRange(min=0), default=(1, 3, 0), help="Ratings a pair.")
 @click.option("--seed", default=100, show_default=True, help="Of the first draw.")
 @click.option("--parts", is_flag=True, help="Mean errors alone, by what they come from.")
-def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int, parts: bool) -> None:
+@click.option("--panels", is_flag=True, help="A panel of its own for each draw.")
+def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int, parts: bool, panels: bool) -> None:
     """Print the table."""
-    made = read_json(folder / "demo.json")
-    known = make_collection(made["images"], made["seed"])
-    collection = Collection.load(folder)
-    sources = open_sources(folder, collection, list(available_systems()))
-    panel = SimulatedPanel(draw_raters(Size().raters, 0), known)
-    size = Size()
-    options = SampleOptions(queries=size.queries, results=size.results, base=size.base, seed=seed)
-    pairs = draw_sample_from(collection, sources, options).pairs
-    # the base pairs of other draws put raters on nearly the same lines
-    everything = census(known, panel, all_scores(collection, sources), CUT, pairs[pairs["block"] == "base"])
+    study = Study(folder, seed, panels)
     if parts:
         for number in (each for each in ratings if each):
-            print_parts(range(seed, seed + draws), number, known, collection, sources, everything)
+            print_parts(range(seed, seed + draws), number, study)
         return
     for number in ratings:
         held: dict[tuple[str, str], list[bool]] = defaultdict(list)
         errors: dict[tuple[str, str], list[float]] = defaultdict(list)
         for each in progress(range(seed, seed + draws), "draws", draws):
-            for row in one_draw(each, collection, sources, known, everything, number):
+            for row in one_draw(each, study, number):
                 held[row.quantity, row.system].append(bool(row.covered))
                 errors[row.quantity, row.system].append((row.recovered or 0.0) - row.true)
         rows = []
@@ -171,7 +198,7 @@ def main(draws: int, folder: Path, ratings: tuple[int, ...], seed: int, parts: b
             mean, deviation = float(np.mean(missed)), float(np.std(missed, ddof=1)) / np.sqrt(draws)
             off = mean / deviation if deviation > 0 else 0.0
             rows.append([*key, f"{np.mean(held[key]):.2f}", f"{mean:+.4f}", f"{deviation:.4f}", f"{off:+.1f}"])
-        click.echo(f"{number} ratings per pair" if number else "judgments free of noise")
+        click.echo((f"{number} ratings per pair" if number else "judgments free of noise") + of_panels(study))
         print_table(rows, ["quantity", "system", "held", "mean error", "standard error", "mean in standard errors"])
         click.echo(f"all: {np.mean([np.mean(values) for values in held.values()]):.3f} over {draws} draws\n")
 

@@ -171,8 +171,9 @@ class SimulatedPanel:
         """The chance that one of the panel's raters calls a pair relevant, when all rate on the panel's scale.
 
         A rating is relevant where it lies above the cut on the rater's true line, which gives this rater the panel's
-        mean and spread on the base pairs: what calibration (Shirahatti and Barnard 2005, Eq. 2.1) comes to when
-        everybody rates endlessly many such pairs.
+        mean and its typical spread on the base pairs: what `pooled` comes to when everybody rates endlessly many such
+        pairs and spreads are made alike. (The spread of all ratings together, as in Shirahatti and Barnard 2005,
+        Eq. 2.1, is wider: raters who differ in leniency alone would be stretched, and more ratings lie above the cut.)
 
         Parameters
         ----------
@@ -193,10 +194,13 @@ class SimulatedPanel:
 
     def lowest_relevant(self, cut: float, base: np.ndarray) -> list[int]:
         """Each rater's lowest rating that lies above the cut on this rater's true line (`relevant_share`)."""
-        moments = [rater.moments(base) for rater in self.raters]
-        middle, squares = np.mean([mean for mean, _ in moments]), np.mean([s * s + m * m for m, s in moments])
-        spread = np.sqrt(squares - middle**2)
-        return [int(np.floor(mean + (cut - middle) * own / spread)) + 1 for mean, own in moments]
+        lowest: list[int] = (np.floor(self.cuts(cut, base)).astype(int) + 1).tolist()
+        return lowest
+
+    def cuts(self, cut: float, base: np.ndarray) -> np.ndarray:
+        """Where each rater's true line (`relevant_share`) has the cut on this rater's own scale; shape (raters,)."""
+        means, spreads = np.transpose([rater.moments(base) for rater in self.raters])
+        return np.asarray(means + (cut - means.mean()) * spreads / np.exp(np.log(spreads).mean()))
 
     def true_offsets(self, relevance: np.ndarray) -> np.ndarray:
         """How far each rater's expected mean over these pairs lies above the panel's; shape (raters,)."""

@@ -257,14 +257,32 @@ def test_the_panels_true_share_is_that_of_endlessly_many_ratings_on_true_lines()
     base, truth = rng.uniform(1, 5, 4000), np.array([1.5, 2.8, 3.4, 3.6, 4.5])
     felt = [2.5 + r.leniency + r.spread * (base - 2.5) + r.noise * rng.normal(size=base.shape) for r in panel.raters]
     ratings = np.clip(np.round(felt), 1, 5)
+    typical = np.exp(np.mean(np.log(ratings.std(axis=1))))
     shares = []
     for rater, own in zip(panel.raters, ratings, strict=True):
         middle = 2.5 + rater.leniency + rater.spread * (truth - 2.5)
         drawn = np.clip(np.round(middle + rater.noise * rng.normal(size=(20_000, 5))), 1, 5)
-        line = ratings.mean() + (drawn - own.mean()) * ratings.std() / own.std()
+        line = ratings.mean() + (drawn - own.mean()) * typical / own.std()
         shares.append((line > 3.5).mean(axis=0))
     # 20,000 draws a rater: a share's standard error is at most .0035, and lines from 4,000 ratings are a little off
     np.testing.assert_allclose(panel.relevant_share(truth, 3.5, base), np.mean(shares, axis=0), atol=0.01)
+
+
+def test_calibration_comes_to_the_panels_true_lines_as_ratings_become_many():
+    """Over raters the cut is where their true lines have it: the spread of all ratings together would move it."""
+    from relstudy.calibration.methods.shrinkage import pooled
+    from relstudy.calibration.panel import Panel
+    from relstudy.studyapp.rendered.collection import make_collection
+
+    panel = SimulatedPanel(draw_raters(12, 3), make_collection(10, seed=2))
+    rng = np.random.default_rng(3)
+    base = 1 + 4 * rng.beta(1, 4, 1500)  # most pairs are poor matches
+    felt = [2.5 + r.leniency + r.spread * (base - 2.5) + r.noise * rng.normal(size=base.shape) for r in panel.raters]
+    ratings = pd.DataFrame(np.clip(np.round(felt), 1, 5)).stack().reset_index()
+    lines = pooled(Panel.from_frame(ratings.set_axis(["rater_id", "pair_id", "rating"], axis=1)))
+    moved = (3.5 - lines.offset) / lines.slope - panel.cuts(3.5, base)
+    # within .011 for ten panels; the spread of all ratings together moves it by .12 to .29
+    assert abs(moved.mean()) < 0.03
 
 
 def test_a_row_without_interval_is_neither_covered_nor_missed():
