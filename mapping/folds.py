@@ -31,5 +31,7 @@ def folds_by_group(groups: ArrayLike, folds: int, seed: int = 0) -> np.ndarray:
     check_folds(folds)
     names, inverse = np.unique(np.asarray(groups), return_inverse=True)
     fold_of = np.empty(len(names), dtype=int)
-    fold_of[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names)) % folds
+    fold_of[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names)) % min(
+        folds, max(len(names), 1)
+    )
     return np.asarray(fold_of[inverse])

@@ -59,6 +59,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EIO)
+"""What a system answers where a file cannot be had, whatever the program does."""
+
+
 class LazyGroup(click.Group):
     """A group that knows its subcommands by name and imports one only to run it."""
 
@@ -106,8 +110,7 @@ def _told(error: Exception) -> str | None:
 
         if error.errno in FULL:
             return f"the output cannot be written ({error.strerror})"
-        refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and error.filename
-        return f"{error.filename}: {error.strerror}" if refused else None
+        return f"{error.filename}: {error.strerror}" if error.errno in REFUSED and error.filename else None
     if isinstance(error, MemoryError):
         return (
             f"this takes more memory than there is; smaller numbers or tables are needed ({error or 'out of memory'})"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.common.console import print_json, print_table
+from relstudy.common.option_types import MOST_REPLICATES
 from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
 @click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
-@click.option("--replicates", type=click.IntRange(1), default=1000, show_default=True, help="Bootstrap replicates.")
+@click.option(
+    "--replicates",
+    type=click.IntRange(1, MOST_REPLICATES),
+    default=1000,
+    show_default=True,
+    help="Bootstrap replicates.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int, seed: int, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import click
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_groups import GroupedCommand
-from relstudy.common.option_types import Finite, FiniteRange
+from relstudy.common.option_types import MOST_REPLICATES, Finite, FiniteRange
 from relstudy.common.reading_options import NAMES, judgments_reading, reading_options
 
 if TYPE_CHECKING:
@@ -109,7 +109,13 @@ OPTION_GROUPS = {
 @click.option(
     "--threshold", type=Finite(), help="With --judgments: relevant above this.  [default: the cut of the scale]"
 )
-@click.option("--studies", default=200, show_default=True, type=click.IntRange(20), help="Simulated studies a size.")
+@click.option(
+    "--studies",
+    default=200,
+    show_default=True,
+    type=click.IntRange(20, MOST_REPLICATES),
+    help="Simulated studies a size.",
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of what is drawn at random.")
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

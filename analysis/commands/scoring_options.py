@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relstudy.common.option_types import Finite, FiniteRange
+from relstudy.common.option_types import MOST_REPLICATES, Finite, FiniteRange
 from relstudy.mapping.methods import BEST, EVERY_METHOD
 from relstudy.mapping.scores.directions import stated_directions
 
@@ -86,7 +86,9 @@ _OPTIONS = (
         metavar="[SYSTEM=]higher|lower|auto",
         help="Which scores are better, for every index and mapping; the default finds out and says so.",
     ),
-    click.option("--replicates", type=click.IntRange(1), help="Bootstrap replicates.  [default: 1000]"),
+    click.option(
+        "--replicates", type=click.IntRange(1, MOST_REPLICATES), help="Bootstrap replicates.  [default: 1000]"
+    ),
     click.option("--seed", type=click.IntRange(0), help="Seed of bootstrap and folds.  [default: 0]"),
     click.option(
         "--level", type=FiniteRange(0, 1, min_open=True, max_open=True), help="Interval level.  [default: 0.95]"

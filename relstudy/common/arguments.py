@@ -16,12 +16,14 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 
+LARGEST = 2**53
+"""Up to here a whole number is the same as a float; nothing is counted so far."""
 WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a text", type(None): "None"}
 SEVERAL = {int: "whole numbers", float: "numbers", str: "texts", np.ndarray: "arrays"}
 
 
 def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Refuse the first argument that is not of its declared type, and a seed below 0.
+    """Refuse the first argument that is not of its declared type or is too large to count, and a seed below 0.
 
     Tables (a path or a DataFrame) are left to who reads them, as are the keys of a dict.
 
@@ -47,6 +49,8 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> N
     for name, kind in _declared(function).items():
         if name in given and not _fits(given[name], kind):
             raise RelstudyError(f"{name}: {_words(kind)} is needed, not {_refused(given[name], kind)}")
+        if isinstance(given.get(name), Integral) and abs(given[name]) > LARGEST and name != "seed":
+            raise RelstudyError(f"{name}: a number up to {LARGEST:,} is needed, not {shown(given[name])}")
     if (given.get("seed") or 0) < 0:
         raise RelstudyError(f"seed: a whole number from 0 is needed, not {given['seed']}")
 

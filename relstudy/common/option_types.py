@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+MOST_REPLICATES = 1_000_000
+"""Of a bootstrap or a simulation; more of them say nothing more, and take any memory."""
+
 
 class Finite(click.types.FloatParamType):
     """A number that is not nan and not infinite."""

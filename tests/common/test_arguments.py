@@ -46,3 +46,9 @@ def test_every_declared_type_can_be_said_in_words() -> None:
 
 def test_every_public_function_has_an_example() -> None:
     assert [function.__name__ for function in PUBLIC if ">>>" not in (function.__doc__ or "")] == []
+
+
+def test_a_whole_number_that_nothing_can_count_to_is_refused_but_for_a_seed() -> None:
+    with pytest.raises(rs.RelstudyError, match=r"folds: a number up to 9,007,199,254,740,992 is needed, not 1180591"):
+        check_arguments(rs.fit, {"folds": 2**70})
+    check_arguments(rs.fit, {"folds": 2**53, "seed": 2**70})

@@ -396,9 +396,10 @@ def test_the_table_of_people_is_for_its_owner_only_and_holds_no_formula(tmp_path
             OperationalError("BEGIN", {}, OSError(errno.EROFS, "Read-only", "s/study.db.lock")),
             "s/study.db.lock: Read-only",
         ),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "xxx"), "xxx: File name too long"),
         (MemoryError("Unable to allocate 29.8 GiB"), "this takes more memory than there is; smaller numbers or tables"),
     ],
-    ids=["read-only", "permission", "locked", "full", "read-only database", "read-only lock", "memory"],
+    ids=["read-only", "permission", "locked", "full", "read-only database", "read-only lock", "a long name", "memory"],
 )
 def test_what_a_disk_or_a_database_refuses_is_a_sentence_of_every_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
