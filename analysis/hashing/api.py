@@ -12,6 +12,7 @@ import pandas as pd
 
 from relstudy.analysis.hashing.array_classes import class_distances, cross_modal
 from relstudy.analysis.hashing.array_searches import graded, look_up, rank
+from relstudy.analysis.hashing.codes.arrays import plain_array
 from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -103,7 +104,7 @@ def count(
     """
     check_arguments(count, locals())
     query_codes, database_codes = (
-        part if isinstance(part, Codes) else codes_of(np.asarray(part), name, form, bits)
+        part if isinstance(part, Codes) else codes_of(plain_array(part, name), name, form, bits)
         for part, name in ((queries, "queries"), (database, "database"))
     )
     labels = (query_labels, database_labels)
@@ -121,7 +122,7 @@ def _labels(queries: LabelsLike, database: LabelsLike) -> list[Labels]:
         return [queries, database]
     if isinstance(queries, Labels) or isinstance(database, Labels):
         raise RelstudyError("labels of queries and database must both come from read_labels, or both be arrays")
-    return labels_of(np.asarray(queries), np.asarray(database), names=("query_labels", "database_labels"))
+    return labels_of(queries, database, names=("query_labels", "database_labels"))
 
 
 def evaluate(
@@ -315,7 +316,7 @@ def health(codes: CodesLike) -> pd.Series:
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 
-    packed = codes if isinstance(codes, Codes) else codes_of(np.asarray(codes), "codes")
+    packed = codes if isinstance(codes, Codes) else codes_of(plain_array(codes, "codes"), "codes")
     return pd.Series(code_health(UniqueCodes.of(packed)).as_json(), name="value", dtype=float)
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.hashing.codes.arrays import plain_array
 from relstudy.analysis.hashing.codes.code_arrays import codes_of
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
@@ -39,8 +40,8 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     {'cat': 0, 'dog': 1}
     """
     check_arguments(class_distances, locals())
-    read = codes if isinstance(codes, Codes) else codes_of(np.asarray(codes), "codes")
-    known = labels if isinstance(labels, Labels) else labels_of(np.asarray(labels), names=("labels",))[0]
+    read = codes if isinstance(codes, Codes) else codes_of(plain_array(codes, "codes"), "codes")
+    known = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",))[0]
     named = () if isinstance(labels, Labels) or known.classes is None else np.unique(np.asarray(labels)).tolist()
     rows = [{**asdict(each), "apart": each.apart} for each in measured.class_distances(read, known, named)]
     return pd.DataFrame(rows).set_index("name")

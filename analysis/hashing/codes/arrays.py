@@ -6,13 +6,16 @@ import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from relstudy.analysis.hashing.codes.vecs import is_vecs_file, read_vecs
 from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import count_of
 
 _NPY = b"\x93NUMPY"
 _IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
@@ -111,6 +114,31 @@ def _mat(file: str) -> dict[str, np.ndarray]:
         for name, value in plain.items()
         if isinstance(value, np.ndarray)
     }
+
+
+def plain_array(value: Any, name: str) -> np.ndarray:
+    """An argument as an array; whole numbers and texts that stand as Python objects, as in a pandas column, as such.
+
+    Raises
+    ------
+    RelstudyError
+        where values are masked: numpy would take what lies under the mask
+
+    Examples
+    --------
+    >>> plain_array(np.array(["cat", "dog"], dtype=object), "labels").dtype.kind
+    'U'
+    """
+    if np.ma.is_masked(value):
+        masked = count_of(int(np.ma.getmaskarray(value).sum()), "value")
+        raise RelstudyError(f"{name}: {masked} masked, and every one is needed")
+    array = np.asarray(value)
+    if array.dtype == object and array.size:
+        if all(isinstance(each, str) for each in array.flat):
+            return array.astype(str)
+        if all(isinstance(each, Integral) and not isinstance(each, bool) for each in array.flat):
+            return array.astype(np.int64)
+    return array
 
 
 def text_lines(file: str) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, row_blocks, text_lines
+from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, plain_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import Fault, RelstudyError, TableError
@@ -102,10 +102,10 @@ def read_labels(
     return labels
 
 
-def labels_of(*arrays: np.ndarray, names: Sequence[str], notes: list[str] | None = None) -> list[Labels]:
+def labels_of(*arrays: Any, names: Sequence[str], notes: list[str] | None = None) -> list[Labels]:
     """Labels of several arrays over one vocabulary, as `read_labels` takes them from files."""
     notes = [] if notes is None else notes
-    raw = [classes_or_columns(np.asarray(array), name, notes) for array, name in zip(arrays, names, strict=True)]
+    raw = [classes_or_columns(plain_array(array, name), name, notes) for array, name in zip(arrays, names, strict=True)]
     labels = one_vocabulary(raw, names)
     _tell_of_none(raw, labels, names, notes)
     _check_shared(raw, labels, names)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.arrays import plain_array
 from relstudy.analysis.hashing.truth.relevance import SELF_LEFT_OUT, ListedTruth
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
@@ -43,7 +44,7 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
     1.0
     """
     check_arguments(epsilon_radius, locals())
-    training = np.asarray(training)
+    training = plain_array(training, "training")
     if sample < 1 or neighbours < 1:
         raise RelstudyError("a sample and a number of neighbours from 1 are needed")
     if len(training) <= neighbours:
@@ -82,7 +83,7 @@ def epsilon_ball(
     [0]
     """
     check_arguments(epsilon_ball, locals())
-    queries, database = np.asarray(queries), np.asarray(database)
+    queries, database = plain_array(queries, "queries"), plain_array(database, "database")
     if not 0 <= radius < np.inf:
         raise RelstudyError(f"the radius of an epsilon-ball must be a number from 0, not {radius}")
     lists: list[np.ndarray] = []
@@ -118,7 +119,7 @@ def nearest_neighbours(
     [1, 2]
     """
     check_arguments(nearest_neighbours, locals())
-    queries, database = np.asarray(queries), np.asarray(database)
+    queries, database = plain_array(queries, "queries"), plain_array(database, "database")
     if not 1 <= k <= len(database) - exclude_self:
         less = " less the query itself" if exclude_self else ""
         raise RelstudyError(f"k must be from 1 to the database size {len(database)}{less}")

@@ -169,3 +169,15 @@ def test_searches_and_kept_encoders_give_what_the_commands_give(
     table = hashing.rank(distances, truth, "Euclidean")
     assert hashing.evaluate(table, k=5).by_radius.empty
     assert hashing.evaluate(table).by_rank.loc[60, "recall"] == 1.0
+
+
+def test_columns_of_python_objects_are_labels_and_codes_and_what_is_masked_is_refused() -> None:
+    codes, classes = np.array([[0, 1], [1, 1], [0, 0]]), np.array(["cat", "dog", "cat"])
+    plain = hashing.count(codes, codes, classes, classes)
+    table, column = pd.DataFrame(codes).astype("Int64"), pd.Series(classes, dtype=object)
+    assert (hashing.count(table, table, column, column.astype("category")).relevant == plain.relevant).all()
+    masked = np.ma.masked_array(codes, mask=codes == 0)
+    with pytest.raises(RelstudyError, match="queries: 3 values masked, and every one is needed"):
+        hashing.count(masked, codes, classes, classes)
+    with pytest.raises(RelstudyError, match="database_labels: 1 value masked"):
+        hashing.count(codes, codes, [1, 2, 3], np.ma.masked_equal([1, 2, 3], 2))
