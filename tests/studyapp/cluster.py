@@ -12,6 +12,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.database.store import Store
+
+TABLES = "tables"
+"""The database that others are copied from."""
+
 
 def installed() -> Path | None:
     """The folder of the newest PostgreSQL's programs, or None."""
@@ -37,6 +42,7 @@ class Cluster:
         self.admin = sa.create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
         self.free: list[str] = []
         self.lent: list[str] = []
+        self.copies: list[str] = []
 
     @property
     def data(self) -> str:
@@ -78,10 +84,28 @@ class Cluster:
         self.lent.append(name)
         return self.url(name)
 
+    def copy_of_tables(self) -> str:
+        """A database with every migration behind it, copied from one, since running them takes four times as long."""
+        with self.admin.connect() as connection:
+            known = sa.text("SELECT count(*) FROM pg_database WHERE datname = :name")
+            if not connection.execute(known, {"name": TABLES}).scalar_one():
+                connection.execute(sa.text(f"CREATE DATABASE {TABLES}"))
+                store = Store(self.url(TABLES))
+                store.migrate()
+                store.dispose()
+            name = "c" + secrets.token_hex(6)
+            connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {TABLES}"))
+        self.copies.append(name)
+        return self.url(name)
+
     def take_back(self) -> None:
         """The test that borrowed databases is over."""
         self.free += self.lent
         self.lent = []
+        with self.admin.connect() as connection:
+            for name in self.copies:
+                connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+        self.copies = []
 
     def stop(self) -> None:
         self.admin.dispose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,20 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def database(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], str]]:
-    """The address of a fresh database for a folder; the same test runs on both."""
+def database(request: pytest.FixtureRequest, empty_tables: Path) -> Iterator[Callable[..., str]]:
+    """The address of a fresh database for a folder, `with_tables` or without; the same test runs on both."""
     if request.param == "sqlite":
-        yield lambda folder: f"sqlite:///{folder / 'study.db'}"
+        yield partial(_file, empty_tables)
         return
     running: Cluster = request.getfixturevalue("cluster")
-    yield lambda folder: running.new_database()
+    yield lambda folder, with_tables=False: running.copy_of_tables() if with_tables else running.new_database()
     running.take_back()
+
+
+def _file(empty_tables: Path, folder: Path, with_tables: bool = False) -> str:
+    if with_tables:
+        shutil.copy(empty_tables, folder / "study.db")
+    return f"sqlite:///{folder / 'study.db'}"
 
 
 @pytest.fixture(scope="session")
@@ -52,14 +59,12 @@ def empty_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _maker(tmp_path: Path, database: Callable[[Path], str], empty_tables: Path) -> Iterator[Callable[..., Made]]:
+def _maker(tmp_path: Path, database: Callable[..., str]) -> Iterator[Callable[..., Made]]:
     made: list[Made] = []
 
     def make(toml: str = TOML, *, busy_seconds: float = 5.0, **sizes: int) -> Made:
         folder = write_study(tmp_path / f"study{len(made)}", toml, **sizes)
-        store = Store(database(folder), busy_seconds)
-        if store.is_sqlite:
-            shutil.copy(empty_tables, str(store.url.database))
+        store = Store(database(folder, with_tables=True), busy_seconds)
         prepare(folder, store)
         app = create_app(folder, store=store)
         app.testing = True
@@ -72,12 +77,12 @@ def _maker(tmp_path: Path, database: Callable[[Path], str], empty_tables: Path) 
 
 
 @pytest.fixture
-def make_study(tmp_path: Path, database: Callable[[Path], str], empty_tables: Path) -> Iterator[Callable[..., Made]]:
+def make_study(tmp_path: Path, database: Callable[..., str]) -> Iterator[Callable[..., Made]]:
     """Make a study with an app, on each database: `make_study(toml, base_queries=..., unique_queries=...)`."""
-    yield from _maker(tmp_path, database, empty_tables)
+    yield from _maker(tmp_path, database)
 
 
 @pytest.fixture
 def make_local(tmp_path: Path, empty_tables: Path) -> Iterator[Callable[..., Made]]:
     """Make a study with an app on SQLite, for what has nothing to do with the database."""
-    yield from _maker(tmp_path, lambda folder: f"sqlite:///{folder / 'study.db'}", empty_tables)
+    yield from _maker(tmp_path, partial(_file, empty_tables))

@@ -152,7 +152,7 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
     store = Store.of_study(folder)
     path = folder / "pairs.csv"
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:-4], "new-1,q1,r2,image,more,1,0.25,unique"]) + "\n")
+    path.write_text("\n".join([*lines[:-4], "new-1,q2,q0,image,more,1,0.25,unique"]) + "\n")
     prepare(folder, store)
     with store.read() as connection:
         query = sa.text("SELECT count(*) FROM slots JOIN pages ON pages.id = page_id WHERE pages.active")
@@ -161,8 +161,8 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
     rater = Browser(create_app(folder))
     rater.join()
     rater.rate()
-    path.write_text("\n".join([*lines[:-1], lines[-1].replace("r3", "r0")]) + "\n")
-    with pytest.raises(RelstudyError, match=r"pair 'p7-3' is query 'q7', result 'r0'.*give the new pair a new one"):
+    path.write_text("\n".join([*lines[:-1], lines[-1].replace("r3", "q0")]) + "\n")
+    with pytest.raises(RelstudyError, match=r"pair 'p7-3' is query 'q7', result 'q0'.*give the new pair a new one"):
         prepare(folder, store)
     path.write_text("\n".join([*lines[:-1], lines[-1].replace("0.25", "0.4")]) + "\n")
     prepare(folder, store)
