@@ -141,6 +141,32 @@ def plain_array(value: Any, name: str) -> np.ndarray:
     return array
 
 
+def finite_numbers(value: Any, name: str, first: int = 0) -> np.ndarray:
+    """An array of vectors as float64.
+
+    Parameters
+    ----------
+    name : what messages call it
+    first : the number of its first row, where it is a part
+
+    Raises
+    ------
+    RelstudyError
+        for values that are masked, complex, no numbers or not finite; the first row that is not finite is named
+    """
+    given = plain_array(value, name)
+    if given.dtype.kind not in "biufUO":
+        raise RelstudyError(f"{name}: real numbers are needed, this array is {given.dtype}")
+    try:
+        array: np.ndarray = np.asarray(given, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise RelstudyError(f"{name}: numbers are needed ({error})") from None
+    if not np.isfinite(array).all():
+        row = int(np.argwhere(~np.isfinite(array))[0][0])
+        raise RelstudyError(f"{name}, row {first + row} (counted from 0): finite numbers are needed")
+    return array
+
+
 def text_lines(file: str) -> list[str]:
     """The lines of a UTF-8 text without the blanks around them."""
     try:

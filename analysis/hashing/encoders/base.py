@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.errors import RelstudyError
 
@@ -51,7 +52,7 @@ class Encoder(ABC):
             raise RelstudyError(
                 f"training needs at least two vectors in the shape (n, D); this array has {vectors.shape}"
             )
-        training = np.asarray(vectors, dtype=float)
+        training = finite_numbers(vectors, "training vectors")
         if not np.isfinite(np.vdot(training, training)):
             raise RelstudyError("training vectors must be finite numbers whose squares can be added up")
         if self.supervised and labels is None:
@@ -84,7 +85,7 @@ class Encoder(ABC):
         if vectors.ndim != 2 or vectors.shape[1] != self.width_:
             raise RelstudyError(f"vectors of the shape (n, {self.width_}) are needed, this array has {vectors.shape}")
         for start in range(0, max(1, len(vectors)), BLOCK):
-            yield self.project(np.asarray(vectors[start : start + BLOCK], dtype=float))
+            yield self.project(finite_numbers(vectors[start : start + BLOCK], "vectors", start))
 
 
 def principal_directions(centred: np.ndarray, number: int) -> np.ndarray:

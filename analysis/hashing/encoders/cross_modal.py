@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.common.errors import RelstudyError
@@ -69,7 +70,7 @@ class CrossModal:
                 f"{self.bits} bits from canonical directions need at least two items and descriptors of {self.bits} "
                 f"numbers; there are {len(first)} items, and the shorter descriptor has {most if len(first) > 1 else 0}"
             )
-        sides = [np.asarray(side, dtype=float) for side in (first, second)]
+        sides = [finite_numbers(side, "training descriptors") for side in (first, second)]
         if not all(np.isfinite(np.vdot(side, side)) for side in sides):
             raise RelstudyError("training descriptors must be finite numbers whose squares can be added up")
         means = [side.mean(axis=0) for side in sides]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import plain_array
+from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.truth.relevance import SELF_LEFT_OUT, ListedTruth
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
@@ -169,10 +169,10 @@ def _blocks(queries: np.ndarray, database: np.ndarray) -> Iterator[tuple[int, np
     """The first row of each block of the database, and its squared distances from the queries."""
     if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
         raise RelstudyError(f"query vectors {queries.shape} and database vectors {database.shape} need the same width")
-    query_points = np.asarray(queries, dtype=float)
+    query_points = finite_numbers(queries, "query vectors")
     query_norms = np.einsum("ij,ij->i", query_points, query_points)[:, None]
     for start in range(0, len(database), BLOCK):
-        points = np.asarray(database[start : start + BLOCK], dtype=float)
+        points = finite_numbers(database[start : start + BLOCK], "database vectors", start)
         norms = query_norms + np.einsum("ij,ij->i", points, points)
         if not np.isfinite(norms).all():
             raise RelstudyError("the squares of these vectors are too large for a number; scale the vectors down")

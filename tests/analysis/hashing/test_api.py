@@ -181,3 +181,25 @@ def test_columns_of_python_objects_are_labels_and_codes_and_what_is_masked_is_re
         hashing.count(masked, codes, classes, classes)
     with pytest.raises(RelstudyError, match="database_labels: 1 value masked"):
         hashing.count(codes, codes, [1, 2, 3], np.ma.masked_equal([1, 2, 3], 2))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (np.nan, "vectors, row 2 .counted from 0.: finite numbers are needed"),
+        (1j, "vectors: real numbers are needed, this array is complex128"),
+        (np.ma.masked, "1 value masked, and every one is needed"),
+    ],
+)
+def test_vectors_with_values_that_are_no_numbers_get_no_codes_and_no_neighbours(wrong: object, said: str) -> None:
+    vectors = np.random.default_rng(0).normal(size=(6, 3))
+    holed = np.ma.masked_array(vectors, mask=False) if wrong is np.ma.masked else vectors.astype(type(wrong))
+    holed[2, 1] = wrong
+    learned = hashing.encoder("lsh", 4).fit(vectors)
+    for attempt in (
+        lambda: learned.encode(holed),
+        lambda: hashing.encoder("lsh", 4).fit(holed),
+        lambda: hashing.nearest_neighbours(vectors, holed, 2),
+    ):
+        with pytest.raises(RelstudyError, match=said):
+            attempt()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.common.errors import RelstudyError
 
 ROWS = 4096
@@ -36,7 +37,9 @@ class Standard:
         return cls(mean.astype(np.float32), np.where(scale > 1e-6 * np.abs(mean), scale, 1.0).astype(np.float32))
 
     def __call__(self, items: np.ndarray) -> np.ndarray:
-        """Standardised float32."""
+        """Standardised float32; items that are not finite are refused."""
+        if items.dtype.kind not in "bui":
+            finite_numbers(items, "items")
         return (np.asarray(items, dtype=np.float32) - self.mean) / self.scale
 
 
