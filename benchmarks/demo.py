@@ -79,7 +79,7 @@ class Study:
         self.sources = open_sources(folder, self.collection, list(available_systems()))
         self.scores = all_scores(self.collection, self.sources)
         self.first, self.panels = first, panels
-        self._truth: dict[int, Census] = {}
+        self._true: dict[int, tuple[dict[str, int], Census]] = {}
 
     def pairs(self, seed: int) -> pd.DataFrame:
         """The pairs of a draw."""
@@ -96,27 +96,32 @@ class Study:
 
         One panel's is counted once: the base pairs of other draws put raters on nearly the same lines.
         """
+        return self._counted(seed)[1]
+
+    def lowest_relevant(self, seed: int) -> dict[str, int]:
+        """By rater, the lowest rating above the cut on the true lines of `truth`."""
+        return self._counted(seed)[0]
+
+    def _counted(self, seed: int) -> tuple[dict[str, int], Census]:
         drawn = seed if self.panels else self.first
-        if drawn not in self._truth:
-            base = base_of(self.pairs(drawn))
-            self._truth = {drawn: census(self.known, self.panel(drawn), self.scores, CUT, base)}
-        return self._truth[drawn]
+        if drawn not in self._true:
+            panel, pairs = self.panel(drawn), self.pairs(drawn)
+            base = pairs[pairs["block"] == "base"]
+            relevance = self.known.relevance(list(base["query_id"]), list(base["result_id"]))
+            names = [each.name for each in panel.raters]
+            lowest = dict(zip(names, panel.lowest_relevant(CUT, relevance), strict=True))
+            self._true = {drawn: (lowest, census(self.known, panel, self.scores, CUT, base))}
+        return self._true[drawn]
 
 
-def base_of(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The base pairs."""
-    return pairs[pairs["block"] == "base"]
-
-
-def parts_of(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything: Census) -> dict[str, Judgments]:
+def parts_of(seed: int, study: Study, ratings: int) -> dict[str, Judgments]:
     """Judgments of the same pairs and ratings whose relevance is free of noise, by true lines, and calibrated."""
     keys = ["query_id", "result_id"]
+    pairs, panel, everything = study.pairs(seed), study.panel(seed), study.truth(seed)
     found = judged(pairs, panel, ratings, everything).frame
     given = panel.rate(pairs, ratings).dropna(subset="rating")
-    base = base_of(pairs)
-    relevance = panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
-    lowest = dict(zip([each.name for each in panel.raters], panel.lowest_relevant(CUT, relevance), strict=True))
-    by_line = (given["rating"] >= given["rater_id"].map(lowest)).groupby([given[key] for key in keys]).mean()
+    lowest = given["rater_id"].map(study.lowest_relevant(seed))
+    by_line = (given["rating"] >= lowest).groupby([given[key] for key in keys]).mean()
     free = everything.judgments.set_index(keys)["relevant_share"]
     order = pd.MultiIndex.from_frame(found[keys])
     shares = {"sampling": free.loc[order], "true lines": by_line.loc[order], "calibrated": found["relevant_share"]}
@@ -128,9 +133,9 @@ def print_parts(draws: range, ratings: int, study: Study) -> None:
     errors = defaultdict(list)
     options = Scoring(relevance="share", replicates=1, measures=())
     for seed in progress(draws, "draws", len(draws)):
-        pairs, everything = study.pairs(seed), study.truth(seed)
+        everything = study.truth(seed)
         true = {each.name: each for each in everything.indices.systems}
-        for part, judgments in parts_of(pairs, study.panel(seed), ratings, everything).items():
+        for part, judgments in parts_of(seed, study, ratings).items():
             scores = everything.scores.merge(judgments.frame[["query_id", "result_id"]], on=["query_id", "result_id"])
             for system in score_systems(judgments, scores, options=options).systems:
                 for index in ("average_precision", "normalised_rank"):
