@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import pair_keys
 from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS, OTHER_NAMES
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
@@ -214,7 +215,7 @@ def scored_and_judged(
 def _weights(pairs: pd.DataFrame, weights: str, file: str) -> np.ndarray | None:
     if weights == "equal":
         return None
-    unknown = int(pairs["inclusion_probability"].isna().sum())
+    unknown = len(pairs[pairs["inclusion_probability"].isna()].drop_duplicates(PAIR))
     if unknown:
         raise RelstudyError(f"{file}: design weights need an inclusion_probability for every pair; {unknown} have none")
     return (1.0 / pairs["inclusion_probability"]).to_numpy()

@@ -139,7 +139,7 @@ def _directions(table: Checked, systems: set[str]) -> dict[str, str]:
     """Which scores are better, by system, where a long table says so in its column `direction`."""
     if not {"system", "score", "direction"} <= set(table.frame.columns):
         return {}
-    stated = table.frame[["system", "direction"]].astype("str").apply(lambda column: column.str.strip())
+    stated = table.frame[["system", "direction"]].fillna("").astype("str").apply(lambda column: column.str.strip())
     table.add(~stated["direction"].isin(["higher", "lower", ""]), "direction", "higher or lower is allowed, or empty")
     table.raise_faults()
     stated = stated[(stated["direction"] != "") & stated["system"].isin(systems)].drop_duplicates()

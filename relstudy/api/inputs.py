@@ -156,6 +156,10 @@ def scores_of(
         if not scores:
             raise RelstudyError("the scores: there is no system; a table for each system's name is needed")
         refuse_controls(scores, "the scores", "a system")
+        names = [str(name) for name in scores]
+        again = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if again is not None:
+            raise RelstudyError(f"the scores: two systems are named {again!r}; systems need different names")
         joined = ScoreTable.joined(_one_system(str(name), source, columns) for name, source in scores.items())
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
     if isinstance(scores, pd.DataFrame) or columns is not None:

@@ -13,6 +13,7 @@ import pytest
 import relstudy as rs
 from relstudy.api.inputs import judgments_of, scores_of
 from relstudy.common.errors import RelstudyError
+from tests.places import EXAMPLE
 
 RATINGS = pd.DataFrame({"rater_id": [1, 1, 2, 2], "query_id": 7, "result_id": [1, 2, 1, 2], "rating": [1, 4, 2, 5]})
 
@@ -78,3 +79,20 @@ def test_a_system_may_be_named_by_what_is_no_text() -> None:
 def test_a_table_of_another_library_is_refused_with_its_own_name_and_the_way_out() -> None:
     with pytest.raises(rs.RelstudyError, match=r"a pandas DataFrame is needed, not a pyarrow.Table; .* to_pandas"):
         rs.read_ratings(pa.Table.from_pandas(RATINGS))  # type: ignore[arg-type]
+
+
+def test_two_names_of_one_text_are_not_two_systems() -> None:
+    """Both were fitted as one system, whose correlation was half of the better one's."""
+    scores = pd.DataFrame({"query_id": "q", "result_id": list("abc"), "score": [1.0, 2.0, 3.0]})
+    for call in (rs.fit, rs.score):
+        with pytest.raises(rs.RelstudyError, match="two systems are named '1'"):
+            call({1: scores, "1": scores}, EXAMPLE / "judgments.csv")
+
+
+def test_a_direction_is_empty_also_where_a_cell_is_missing() -> None:
+    judged = pd.read_csv(EXAMPLE / "judgments.csv", dtype={"query_id": str, "result_id": str})
+    keys = judged[["query_id", "result_id"]]
+    low = keys.assign(system="low", score=-judged["judgment"], direction="lower")
+    both = pd.concat([low, keys.assign(system="plain", score=judged["judgment"])])
+    fitted = rs.fit(both, judged[["query_id", "result_id", "judgment"]], method="isotonic")
+    assert set(fitted) == {"low", "plain"}
