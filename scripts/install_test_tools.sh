@@ -10,7 +10,9 @@ missing=
 if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1; then
     if [ "${CI:-}" = true ] && [ "$(id -u)" = 0 ] && ! command -v $shell >/dev/null 2>&1 && apt-cache show $shell >/dev/null 2>&1; then
         quick="timeout 90 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=10"
-        { $quick update && DEBIAN_FRONTEND=noninteractive $quick install -y --no-remove --no-install-recommends $shell >/dev/null; } ||
+        wanted="install -y --no-remove --no-install-recommends $shell"
+        # shellcheck disable=SC2086
+        { $quick update && $quick --download-only $wanted >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq $wanted >/dev/null; } ||
             echo "$shell could not be installed; the tests take the Chromium that is there." >&2
     fi
 elif ! command -v $shell >/dev/null 2>&1; then

@@ -6,6 +6,7 @@ import base64
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 
@@ -40,14 +41,19 @@ class Items:
         file = self.picture(item)
         if file is None:
             return ""
-        from PIL import Image
+        return thumbnail_of(file, THUMBNAIL)
 
-        try:
-            with Image.open(file) as picture:
-                small = picture.convert("RGB")
-                small.thumbnail((THUMBNAIL, THUMBNAIL))
-        except (OSError, ValueError, Image.DecompressionBombError):
-            return ""  # the page says less, and the rest of it is as true
-        content = io.BytesIO()
-        small.save(content, "JPEG", quality=72)
-        return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
+
+def thumbnail_of(picture: Path | BinaryIO, side: int) -> str:
+    """A picture as a small JPEG in a data: address, at most `side` high and wide; empty where it cannot be read."""
+    from PIL import Image
+
+    try:
+        with Image.open(picture) as opened:
+            small = opened.convert("RGB")
+            small.thumbnail((side, side))
+    except (OSError, ValueError, Image.DecompressionBombError):
+        return ""  # the page says less, and the rest of it is as true
+    content = io.BytesIO()
+    small.save(content, "JPEG", quality=72)
+    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

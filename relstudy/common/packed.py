@@ -35,15 +35,16 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     file = os.fspath(path)
     if file == "-" or (Path(file).exists() and not Path(file).is_file() and not Path(file).is_dir()):
         raise RelstudyError(f"{file}: this is a pipe or a device; write the table to a file first")
-    return cast(BinaryIO, io.BufferedReader(_Unpacked(file), 1 << 20)) if file.endswith(ENDING) else open(file, "rb")
+    if not file.endswith(ENDING):
+        return open(file, "rb")
+    return cast(BinaryIO, io.BufferedReader(_Unpacked(file, gzip.GzipFile(file, "rb")), 1 << 20))
 
 
 class _Unpacked(io.RawIOBase):
     """What a packed file holds, up to MOST_UNPACKED."""
 
-    def __init__(self, file: str) -> None:
-        self.file, self.given = file, 0
-        self.content = gzip.GzipFile(file, "rb")
+    def __init__(self, file: str, content: gzip.GzipFile) -> None:
+        self.file, self.content, self.given = file, content, 0
 
     def readable(self) -> bool:
         return True

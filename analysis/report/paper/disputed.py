@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 from itertools import permutations
@@ -10,6 +9,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.report.collection import thumbnail_of
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.raters import panels
@@ -126,15 +126,15 @@ def equal_words(study: PaperStudy) -> list[Block]:
 
 
 def _drawn(study: PaperStudy, query: str, result: str, said: str) -> str | None:
-    """Query and result side by side with what is said of them beneath; None where a picture is absent."""
+    """Query and result side by side with what is said of them beneath; None where one is absent or unreadable."""
     images = [study.picture_of(item) for item in (query, result)]
-    if any(image is None for image in images):
+    shown = ["" if image is None else thumbnail_of(io.BytesIO(image), 2 * SIDE) for image in images]
+    if not all(shown):
         return None
     label = html.escape(f"Query {query} and result {result}: {said}", quote=True)
     parts = [
-        f'<image x="{8 + position * (SIDE + 12)}" y="8" width="{SIDE}" height="{SIDE}" href="{thumbnail(image)}"/>'
-        for position, image in enumerate(images)
-        if image is not None
+        f'<image x="{8 + position * (SIDE + 12)}" y="8" width="{SIDE}" height="{SIDE}" href="{address}"/>'
+        for position, address in enumerate(shown)
     ]
     width = 2 * SIDE + 28
     text = f'<text x="8" y="{SIDE + 30}" font-size="13" fill="var(--ink, #1b1e23)">{html.escape(said)}</text>'
@@ -142,18 +142,6 @@ def _drawn(study: PaperStudy, query: str, result: str, said: str) -> str | None:
         f'<svg class="figure" role="img" aria-label="{label}" xmlns="http://www.w3.org/2000/svg" '
         f'viewBox="0 0 {width} {SIDE + 42}" style="font-family: system-ui, sans-serif">{"".join(parts)}{text}</svg>'
     )
-
-
-def thumbnail(image: bytes) -> str:
-    """A picture as a small JPEG in a data: address."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(image)) as opened:
-        small = opened.convert("RGB")
-        small.thumbnail((2 * SIDE, 2 * SIDE))
-        out = io.BytesIO()
-        small.save(out, "JPEG", quality=80)
-    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
 
 
 def interfaces(study: PaperStudy) -> list[Block]:

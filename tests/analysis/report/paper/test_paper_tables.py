@@ -184,6 +184,10 @@ def test_the_disputed_pairs_are_those_of_greatest_variance_and_show_their_pictur
     assert "data:image/jpeg;base64," in drawings("", True)
     # neither where they shall be left out, nor from outside the study's folder
     assert "data:image" not in drawings("", False) + drawings("../", True)
+    # one that cannot be read ended in a traceback
+    for item in shown_items:
+        (tmp_path / "study" / f"{item}.jpg").write_bytes(b"<svg/>")
+    assert "data:image" not in drawings("", True)
 
 
 def test_figure_31_has_two_results_of_one_query_with_one_score_that_people_judge_furthest_apart(
